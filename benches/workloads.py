@@ -25,6 +25,7 @@ __all__ = [
     "SHORT",
     "TWO",
     "TWO_NEWRENO",
+    "WIFI_VIDEO",
     "Workload",
     "delivered",
 ]
@@ -100,6 +101,22 @@ def many(flows: int, rate: str, apart_ms: float, discipline: str = "droptail", *
     return make
 
 
+def wifi_video() -> Scenario:
+    """Return a player in a lecture hall: eight stations, 802.11g at 24 Mbit/s."""
+    player = {"kind": "video", "length": "270 s", "segment": "20 s", "ladder": ["330 kbit/s"], "abr": "fixed"}
+    return Scenario.from_dict(
+        {
+            "name": "bench",
+            "duration": "300 s",
+            "network": {
+                "bottleneck": {"wifi": {"preset": "lecture-hall"}, "queue": {"limit": "100 packets"}},
+                "access": {"rate": "1 Gbit/s", "delay": "10 ms"},
+            },
+            "flows": [{"name": "video", **CUBIC, "tls": "1.3", "application": {**player, "buffer": "138 s"}}],
+        }
+    )
+
+
 def _newreno(flows: int, count_s: tuple[float, float]) -> Workload:
     title = f"{flows:,} NewReno flows, 1 Gbit/s"
     make = many(flows, "1 Gbit/s", 0.5, variant="newreno", stack="rfc")
@@ -149,6 +166,14 @@ QUIC = Workload(
     many(2, "100 Mbit/s", 50, variant="newreno", transport="quic"),
     60,
     (2, 5),
+)
+
+WIFI_VIDEO = Workload(
+    "wifi-video",
+    "a video of 4:30 min over Wi-Fi, beside seven stations that always send",
+    wifi_video,
+    300,
+    (30, 60),
 )
 
 BUDGETED = [

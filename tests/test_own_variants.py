@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -20,10 +19,10 @@ import dumbbell
 from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioError
 from dumbbell.plan import build as plan
 from dumbbell.scenario import own_variants
+from plugin_crates import blocks, build, new_crate
 from required import require_programs
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "how-to" / "own-variant.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 SCENARIO = """
@@ -80,12 +79,6 @@ def place(tmp_path: Path) -> Path:
 def nothing_registered() -> Iterator[None]:
     yield
     own_variants._REGISTERED.clear()
-
-
-def blocks(language: str) -> dict[str, str]:
-    """The titled blocks of the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    return dict(re.findall(rf'^```{language} title="([\w.]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL))
 
 
 # ---------------------------------------------------------------- in Python
@@ -365,10 +358,10 @@ def test_ctrl_c_ends_a_variant_that_never_returns(place: Path) -> None:
 
 
 def test_the_example_in_python(tmp_path: Path, cli: Cli) -> None:
-    code = blocks("python")["mine.py"]
+    code = blocks(PAGE, "python")["mine.py"]
     assert 30 <= len([line for line in code.splitlines() if line.strip()]) <= 60
     (tmp_path / "mine.py").write_text(code)
-    (tmp_path / "mine.toml").write_text(blocks("toml")["mine.toml"])
+    (tmp_path / "mine.toml").write_text(blocks(PAGE, "toml")["mine.toml"])
     done = cli("run", "mine.toml", "--json")
     assert done.returncode == 0, done.stderr
     runs = json.loads(done.stdout)["runs"]
@@ -383,49 +376,84 @@ def test_the_example_in_python(tmp_path: Path, cli: Cli) -> None:
 # ---------------------------------------------------------------- in Rust
 
 
-def build(crate: Path) -> Path:
-    """Build the crate of a variant as its author would, offline."""
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(crate / "target")}
-    command = ["cargo", "build", "--release", "--offline", "--quiet"]
-    done = subprocess.run(
-        command, cwd=crate, env=environment, capture_output=True, text=True, timeout=900, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    (library,) = [p for p in (crate / "target" / "release").iterdir() if p.suffix in (".so", ".dylib", ".dll")]
-    return library
-
-
-def copied(library: Path, to: Path) -> Path:
-    """Keep a library where the next build doesn't overwrite it."""
-    shutil.copy(library, to)
-    return to
-
-
 @pytest.fixture(scope="module")
 def crate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The crate of the page; the tests build three variants with it."""
+    """The crate of the page; the tests build variants with it."""
     require_programs("cargo")
-    crate = tmp_path_factory.mktemp("gentle")
-    (crate / "src").mkdir()
-    manifest = blocks("toml")["Cargo.toml"].replace("DUMBBELL", str(ROOT))
-    (crate / "Cargo.toml").write_text(manifest + "\n[workspace]\n")
-    shutil.copy(ROOT / "Cargo.lock", crate / "Cargo.lock")
-    return crate
+    return new_crate(tmp_path_factory.mktemp("crates") / "gentle", PAGE)
 
 
 @pytest.fixture(scope="module")
 def gentle(crate: Path) -> Path:
-    code = blocks("rust")["lib.rs"]
+    code = blocks(PAGE, "rust")["lib.rs"]
     assert 30 <= len([line for line in code.splitlines() if line.strip()]) <= 70
-    (crate / "src" / "lib.rs").write_text(code)
-    return copied(build(crate), crate / "gentle.so")
+    return build(crate, code, crate / "gentle.so")
 
 
 @pytest.fixture(scope="module")
 def panicking(crate: Path) -> Path:
-    code = blocks("rust")["lib.rs"].replace("self.last = Some(cx.now);", 'panic!("no more than {}", self.most);')
-    (crate / "src" / "lib.rs").write_text(code)
-    return copied(build(crate), crate / "panicking.so")
+    code = blocks(PAGE, "rust")["lib.rs"]
+    code = code.replace("self.last = Some(cx.now);", 'panic!("no more than {}", self.most);')
+    return build(crate, code, crate / "panicking.so")
+
+
+BROKEN = """
+use dumbbell_plugin::prelude::*;
+
+const ROW: Variant = Variant {
+    name: "broken",
+    params: &[Spec { name: "how", kind: Kind::Choice(HOW), default: "endless", doc: "the mistake" }],
+    build: |params, setup| Ok(Box::new(Broken { window: setup.initial_window, how: params.choice("how"), acks: 0 })),
+    ..Variant::EMPTY
+};
+const HOW: &[&str] = &["nan", "infinite", "negative", "endless"];
+
+dumbbell_plugin::export_variant!(ROW);
+
+#[derive(Debug)]
+struct Broken {
+    window: f64,
+    how: &'static str,
+    acks: u64,
+}
+
+impl CongestionControl for Broken {
+    fn on_ack(&mut self, _ev: &AckEvent, _cx: &Cx) {
+        self.acks += 1;
+        if self.acks == 20 {
+            self.window = match self.how {
+                "nan" => f64::NAN,
+                "infinite" => f64::INFINITY,
+                "negative" => -1.0,
+                _ => loop {
+                    std::hint::spin_loop();
+                },
+            };
+        }
+    }
+
+    fn on_congestion(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
+
+    fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {}
+
+    fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
+
+    fn control(&self) -> Control {
+        Control { cwnd: self.window, ssthresh: f64::INFINITY, pacing: None, quantum: None }
+    }
+
+    fn phase(&self) -> Phase {
+        Phase::SlowStart
+    }
+
+    fn observe(&self, _row: &mut Vec<f64>) {}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def broken(crate: Path) -> Path:
+    return build(crate, BROKEN, crate / "broken.so")
 
 
 def with_library(place: Path, library: Path, more: str = "") -> Path:
@@ -479,13 +507,33 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
         '[lib]\ncrate-type = ["cdylib"]\n[workspace]\n'
     )
     code = '#[unsafe(no_mangle)]\npub extern "C" fn {}() -> u32 {{ 999 }}\n'
-    (other / "src" / "lib.rs").write_text(code.format("dumbbell_plugin_interface"))
-    with_library(place, copied(build(other), other / "one.so"))
+    with_library(place, build(other, code.format("dumbbell_plugin_interface"), other / "one.so"))
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(place / "own.toml")
     assert "variants.gentle.library: " in str(caught.value)
     assert "built for plugin interface 999, this is interface 3: build it again" in str(caught.value)
-    (other / "src" / "lib.rs").write_text(code.format("something_else"))
-    with_library(place, copied(build(other), other / "two.so"))
+    with_library(place, build(other, code.format("something_else"), other / "two.so"))
     with pytest.raises(ScenarioError, match="exports no variant"):
         Scenario.load(place / "own.toml")
+
+
+@pytest.mark.parametrize(("how", "shown"), [("nan", "NaN"), ("infinite", "inf"), ("negative", "-1")])
+def test_windows_that_are_no_amount_are_errors(place: Path, broken: Path, how: str, shown: str) -> None:
+    with_library(place, broken, f', how = "{how}"')
+    message = rf"flows\.a\.variant: cwnd is {shown}: a number of bytes is needed \(at 0\.\d+ s of simulated time\)"
+    with pytest.raises(BackendError, match=message):
+        dumbbell.run(place / "own.toml")
+
+
+def test_a_call_that_never_returns_ends_the_command(place: Path, broken: Path) -> None:
+    with_library(place, broken)
+    program = (
+        "import dumbbell.backends.sim as sim, sys; from dumbbell.__main__ import main; sim.MOST_WAITS = 3; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "own.toml", "--jobs", "1"],
+        cwd=place, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "the library of 'gentle': a call has not returned for 0.3 s" in done.stderr
+    assert "Traceback" not in done.stderr

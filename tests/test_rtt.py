@@ -120,7 +120,7 @@ def test_table_series_and_figure_agree() -> None:
 def test_linux_measures_the_same(variant: str) -> None:
     bottleneck = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": {"discipline": "droptail", "limit": "1 bdp"}}
     network = {"bottleneck": bottleneck, "access": {"rate": "100 Mbit/s", "delay": "0 ms"}}
-    flow = {"name": "a", "variant": variant, "stack": "linux"}
+    flow = {"name": "a", "variant": variant, "stack": "linux-tuned"}
     scenario = Scenario(name="same", duration="20 s", repetitions=1, network=network, flows=[flow])
     simulator, linux = (dumbbell.run(scenario, backend=b, trace=True) for b in ("sim", "uml"))
     assert simulator.flows["retransmitted_packets"][0] > 10

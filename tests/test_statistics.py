@@ -68,7 +68,7 @@ def test_slowdown() -> None:
     # A window that holds all of it: handshake, then 100 segments of 1448 bytes back to back at 10 Mbit/s.
     flow = {
         "application": {"kind": "transfer", "size": f"{100 * 1448} bytes"},
-        "stack": {"preset": "linux", "initial_window": "200 packets"},
+        "stack": {"preset": "linux-tuned", "initial_window": "200 packets"},
     }
     row = one(flow=flow).transfers.row(0, named=True)
     assert row["took_s"] == pytest.approx(row["end_s"] - row["start_s"])

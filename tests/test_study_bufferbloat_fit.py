@@ -11,7 +11,7 @@ from dumbbell.studies import study
 from dumbbell.studies.bufferbloat.fits import WINDOWS, Setting, Singles, fit_table, prediction, printed
 
 REPORTED = study("bufferbloat").paper.figures
-LINUX = WINDOWS["linux"]
+LINUX = WINDOWS["linux-tuned"]
 NEAR = Setting("100 packets", "20 to 36 s", LINUX)
 FAR = Setting("100 packets", "110 to 126 s", LINUX)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -44,7 +47,7 @@ def test_the_command_runs_it_in_real_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_its_runs_have_tables_and_figures_but_no_verdicts() -> None:
+def test_its_runs_have_tables_and_figures_but_no_verdicts(tmp_path: Path) -> None:
     found = study("video-real-traffic").on("kernel")
     scenario = found.scenario(found.experiments[0], quick=True)
     changes = {
@@ -52,14 +55,18 @@ def test_its_runs_have_tables_and_figures_but_no_verdicts() -> None:
         "duration": "30 s",
         "sweep": scenario.to_dict()["sweep"],
     }
-    results = run(scenario.with_changes(changes))
+    results = run(scenario.with_changes(changes), out=tmp_path)
     analysis = found.analyze({"browser": results})
     assert {f.verdict for f in analysis.findings} == {Verdict.NOT_MEASURED}
     names = {picture.name for picture in analysis.pictures}
     assert {"player-load", "player-startup", "player-stalls", "player-wi-fi", "player-throughput-wi-fi"} <= names
-    assert not any(name.startswith("player-io") for name in names)  # only the player's runs are captured
+    assert {"player-io-hall", "player-io-weak-signal"} <= names
     table = next(t for t in analysis.tables if t.name == "player").frame
     assert table.height == 30
+    captured = next(t for t in analysis.tables if t.name == "player-captures").frame
+    assert captured.height == 30
+    numbers = captured.drop("access", "variant")
+    assert not numbers.select(pl.any_horizontal(pl.all().str.contains(r"\("))).to_series().any()  # none of the report
     shaped = table.filter((table["access"] == "shaped") & (table["variant"] == "CUBIC"))
     # 8 s at 681 kbit/s over 1024 kbit/s take at least 5.3 s.
     assert float(shaped["load time (s): here"][0].split()[0]) > 5.3

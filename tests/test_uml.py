@@ -122,7 +122,11 @@ def test_dctcp_is_marked_instead_of_dropped() -> None:
     queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
     given = scenario(network__bottleneck__queue=queue, duration="5 s")
     plan = Job(given.cells[0], 0, 1).plan()
-    plan["flows"][0]["transport"]["variant"] = {"name": "dctcp", "params": {}}
+    # With stock buffers the ACKs of marks are delayed from the 17th segment on, and 5 s are too short for the start.
+    plan["flows"][0]["transport"] |= {
+        "variant": {"name": "dctcp", "params": {}},
+        "stack": {"name": "linux-tuned", "params": {}},
+    }
     order = {"plan": plan, "sample_ns": 10_000_000}
     result = run_guest(KERNELS[0], order, memory_mb=256, seed=1, limit_s=300).result
     q = next(q for q in result["queues"] if q["name"] == "r1->r2")
@@ -243,7 +247,7 @@ def test_private_state_of_variants_has_the_simulators_names() -> None:
 
 def test_dctcp_reports_its_alpha() -> None:
     queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
-    flows = [{"name": "f", "variant": "dctcp"}]
+    flows = [{"name": "f", "variant": "dctcp", "stack": "linux-tuned"}]
     given = scenario(network__bottleneck__queue=queue, duration="5 s", flows=flows, trace={"series": ["flows"]})
     columns = once(given).arrays(0, "flow/f")
     # It begins with 1 and falls to the share that is really marked, for one flow about sqrt(2 / W).

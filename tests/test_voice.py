@@ -156,7 +156,9 @@ def test_the_figure_shows_delays_losses_and_scores() -> None:
 
 
 def call_beside_a_download(backend: Backend, duration: str = "15 s") -> dict[str, Any]:
-    given = scenario(CALL, {"name": "bulk", "variant": "cubic", "start": "1 s"}, duration=duration, measure_from="3 s")
+    given = scenario(
+        CALL, {"name": "bulk", "variant": "cubic", "start": "1 s"}, duration=duration, measure_from="3 s"
+    )
     return row(dumbbell.run(given, backend=backend))
 
 

@@ -16,6 +16,7 @@ from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.capture import Capture
 from dumbbell.scenario.cellular import Cellular
+from dumbbell.scenario.copies import Spread
 from dumbbell.scenario.descriptions import descriptions
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.impairments import (
@@ -34,12 +35,22 @@ from dumbbell.scenario.impairments import (
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.own_disciplines import DisciplineSource
 from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.page import PageObject
 from dumbbell.scenario.presets import TESTS, Preset, Test
 from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
+from dumbbell.scenario.sizes import (
+    ExponentialSizes,
+    FileSizes,
+    FixedSize,
+    LognormalSizes,
+    NamedSizes,
+    ParetoSizes,
+    UniformSizes,
+)
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
@@ -47,6 +58,7 @@ from dumbbell.scenario.until import Until
 from dumbbell.scenario.video import Qoe, Throttle
 from dumbbell.scenario.voice import Voice
 from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
+from dumbbell.scenario.workload import Arrivals, Workload
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [
@@ -84,9 +96,20 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
     (VariantSource, "[variants], each", "own-variant"),
+    (DisciplineSource, "[disciplines], each", "own-discipline"),
     (Flow, "[[flows]]", "flow"),
+    (Spread, "spread of the copies of a flow", "spread"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
+    (Workload, 'application, kind = "workload"', "workload"),
+    (Arrivals, "arrivals of a workload", "arrivals"),
+    (FixedSize, 'sizes, distribution = "fixed"', "fixed-size"),
+    (ExponentialSizes, 'sizes, distribution = "exponential"', "exponential-sizes"),
+    (UniformSizes, 'sizes, distribution = "uniform"', "uniform-sizes"),
+    (ParetoSizes, 'sizes, distribution = "pareto"', "pareto-sizes"),
+    (LognormalSizes, 'sizes, distribution = "lognormal"', "lognormal-sizes"),
+    (NamedSizes, "sizes of the literature", "named-sizes"),
+    (FileSizes, 'sizes, distribution = "file"', "file-sizes"),
     (Page, 'application, kind = "page"', "page"),
     (PageObject, "objects of a page", "page-object"),
     (Video, 'application, kind = "video"', "video"),
@@ -104,7 +127,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Iperf3, 'application, kind = "iperf3"', "iperf3"),
     (Http, 'application, kind = "http"', "http"),
     (Commands, 'application, kind = "command"', "command"),
-    (Preset, "preset: flows of a test of flent", "preset"),
+    (Preset, "preset: the flows of a test", "preset"),
     (Trace, "[trace]", "trace"),
     (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),
@@ -115,7 +138,8 @@ TABLES: dict[type, str] = {
     "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Tls: 'a [version of TLS](tls.md): `"1.2"`, `"1.3"`, or `{ version = ..., parameters }`',
-    Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
+    Queue: "a [queue discipline](../index.md#queue-disciplines) or an [own discipline](../how-to/own-discipline.md): "
+    "its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
@@ -134,10 +158,15 @@ def reference() -> str:
 def presets() -> str:
     """Return the tests of flent that are presets."""
     rows = [
-        [f"`{name}`", escaped(test.title), *map(_marks, (test.up, test.down)), _probes(test)]
+        [f"`{name}`", escaped(test.title), *(_flows(test, marks) for marks in (test.up, test.down)), _probes(test)]
         for name, test in TESTS.items()
+        if not test.rpm
     ]
     return table(["preset", "what it is", "uploads", "downloads", "probes"], rows)
+
+
+def _flows(test: Test, marks: tuple[str, ...]) -> str:
+    return "`streams`" if test.streams and marks else _marks(marks)
 
 
 def _marks(marks: tuple[str, ...]) -> str:
@@ -239,6 +268,7 @@ def _label(model: type) -> str:
         DelayStep: "a step",
         Reordering: "a table",
         VariantSource: "a table",
+        DisciplineSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

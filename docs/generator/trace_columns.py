@@ -21,7 +21,8 @@ def _columns(kind: str, *, kernel_only: bool = False) -> Columns:
 
 
 TABLES: dict[str, Columns] = {
-    kind: _columns(kind) for kind in ("flow", "rtt", "ping", "queue", "departures", "drops", "wifi", "packets")
+    kind: _columns(kind)
+    for kind in ("flow", "rtt", "ping", "voice", "queue", "departures", "drops", "wifi", "packets")
 }
 KERNEL_FLOW: Columns = _columns("flow", kernel_only=True)
 
@@ -48,6 +49,9 @@ application = { kind = "cbr", rate = "1 Mbit/s" }
 [[flows]]
 name = "probe"
 application = { kind = "ping", interval = "100 ms" }
+[[flows]]
+name = "call"
+application = { kind = "voice" }
 """
 
 

@@ -10,7 +10,11 @@ from pathlib import Path
 import dumbbell
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FIGURES = {"voice": ("voice.toml", "voice"), "rrul": ("rrul.toml", "load")}
+FIGURES = {
+    "voice": ("voice.toml", "voice"),
+    "rrul": ("rrul.toml", "load"),
+    "responsiveness": ("responsiveness.toml", "responsiveness"),
+}
 """By name: the example, and the kind of figure. The figure shows the first cell."""
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dumbbell.results.results import Results, read_results
     from dumbbell.results.runner import run
     from dumbbell.scenario import Scenario, json_schema, load
+    from dumbbell.scenario.own_disciplines import register as register_discipline
     from dumbbell.scenario.own_variants import register as register_variant
     from dumbbell.studies.definition import study
 
@@ -62,6 +63,7 @@ __all__ = [
     "mahimahi",
     "read_capture",
     "read_results",
+    "register_discipline",
     "register_variant",
     "run",
     "stacks",
@@ -81,6 +83,7 @@ _HOMES = {
 """The module of each public name."""
 _RENAMED = {
     "__version__": "dumbbell._core:version",
+    "register_discipline": "dumbbell.scenario.own_disciplines:register",
     "register_variant": "dumbbell.scenario.own_variants:register",
 }
 _imported = _lazy(__name__, {**{name: home for home, names in _HOMES.items() for name in names}, **_RENAMED})

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BackendError", "CaptureError", "DumbbellError", "Problem", "ResultsError", "ScenarioError"]
+__all__ = [
+    "BackendError",
+    "CaptureError",
+    "DumbbellError",
+    "EndlessCallError",
+    "Problem",
+    "ResultsError",
+    "ScenarioError",
+]
 
 
 class DumbbellError(Exception):
@@ -54,6 +62,10 @@ class ScenarioError(DumbbellError):
 
 class BackendError(DumbbellError):
     """A back end that failed to make a run."""
+
+
+class EndlessCallError(BackendError):
+    """A call of a library that has not returned for a long time. Its thread can't be stopped: end the process."""
 
 
 class ResultsError(DumbbellError):

@@ -255,7 +255,7 @@ def stacks(transport: str | None = None) -> dict[str, Preset]:
     --------
     >>> import dumbbell
     >>> list(dumbbell.stacks("tcp"))
-    ['rfc', 'linux', 'ns2']
+    ['rfc', 'linux', 'linux-tuned', 'ns2']
     >>> list(dumbbell.stacks("quic"))
     ['rfc9002', 'quinn', 'aioquic', 'chromium']
     """

@@ -56,7 +56,7 @@ def simulated(http: str, rate: str) -> float:
         "abr": "fixed",
         "page": f"{PAGE.stat().st_size} bytes",
     }
-    flow = {"stack": "aioquic"} if http == "h3" else {"stack": "linux", "tls": "1.3"}
+    flow = {"stack": "aioquic"} if http == "h3" else {"stack": "linux-tuned", "tls": "1.3"}
     return float(dumbbell.run(scenario(http, rate, player, 1, **flow)).flows["load_time_s"][0])
 
 

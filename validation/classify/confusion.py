@@ -35,6 +35,8 @@ NETWORKS = {
 """Different from those that the rules were made with, and not among the paths of `corpus.py`."""
 SLOW = ("8 Mbit/s, 34 ms, 1.5 bdp", "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %")
 """Networks slow enough for link emulation on a busy machine, and for a short run of a kernel in virtual time."""
+LINUX = "linux-tuned"
+"""The stack of Linux."""
 TEMPLATE = """
 name = "classify"
 duration = "{seconds} s"
@@ -123,10 +125,10 @@ def main() -> int:
     options = parser.parse_args()
     if options.kernel:
         known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
-        stacks, networks, names = ["linux"], list(SLOW), options.variant or sorted(known)
+        stacks, networks, names = [LINUX], list(SLOW), options.variant or sorted(known)
         names = ["bbr1" if name == "bbr" else name for name in names if name in {"bbr", *registry.variants()}]
     else:
-        stacks = ["linux"] if options.uml else ["linux", "rfc"]
+        stacks = [LINUX] if options.uml else [LINUX, "rfc"]
         networks, names = list(SLOW if options.uml else NETWORKS), options.variant or list(registry.variants())
     name = "kernel" if options.kernel else "uml" if options.uml else "simulated"
     jobs = [Job(v, s, n, options.seconds, name) for v in names for s in stacks for n in networks]
@@ -138,7 +140,7 @@ def main() -> int:
     if options.rows:
         for row in rows:
             j = row.job
-            print(f"{j.variant:10} {j.stack:6} {j.network:40} {row.place:9} {row.family:12} {row.confidence:.2f}")
+            print(f"{j.variant:10} {j.stack:11} {j.network:40} {row.place:9} {row.family:12} {row.confidence:.2f}")
             print(f"    {row.evidence}")
     table = Table(["variant", "at the sender", "at the receiver"], list(matrix(rows)))
     print(table.markdown())

@@ -73,7 +73,7 @@ def flow(name: str, variant: str, stack: str, more: str = "") -> str:
 
 def stack_of(path: int, variant: str) -> str:
     """Draw the stack preset of a simulated transfer."""
-    return random.Random(f"sim {path} {variant}").choice(["linux", "linux", "rfc"])
+    return random.Random(f"sim {path} {variant}").choice(["linux-tuned", "linux-tuned", "rfc"])
 
 
 def scenario(job: Job) -> tuple[str, list[str]]:
@@ -92,7 +92,7 @@ def scenario(job: Job) -> tuple[str, list[str]]:
     competitor, load, begin = draw.choice(COMMON), draw.uniform(0.05, 0.4), draw.uniform(0, 0.3)
     access = draw.choice([1000, 1000, 100])
     mine = random.Random(f"{job.backend} {job.path} {job.variant}")
-    stack = '"linux"'
+    stack = '"linux-tuned"'
     if job.backend == "sim":
         mine.random()
         stack = f'{{ preset = "{stack_of(job.path, job.variant)}", ack_every = {ack_every} }}'
@@ -100,7 +100,7 @@ def scenario(job: Job) -> tuple[str, list[str]]:
         discipline, limit = "codel", ""
     flows, names = [flow("f", job.variant, stack)], [job.variant]
     if other == "tcp":
-        linux = '"linux"'
+        linux = '"linux-tuned"'
         flows.append(flow("x", competitor, linux, f'start = "{begin * seconds:.2f} s"'))
         names.append(competitor)
     elif other == "udp":
@@ -109,7 +109,7 @@ def scenario(job: Job) -> tuple[str, list[str]]:
     elif other == "short":
         size, every = f"{rate * 12.5 * load:.0f} kB", f"{1 / (1 + load):.2f} s"
         kind = f'{{kind = "transfer", size = "{size}", repeat = 0, every = "{every}"}}'
-        flows.append(flow("s", "cubic", '"linux"', f"application = {kind}"))
+        flows.append(flow("s", "cubic", '"linux-tuned"', f"application = {kind}"))
     text = TEMPLATE.format(
         seconds=f"{seconds:.1f}",
         seed=mine.randrange(1 << 30),

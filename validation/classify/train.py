@@ -71,7 +71,7 @@ def is_reno(rounds: pl.DataFrame, mss: int, at_sender: bool) -> bool:
         return float(rounds["flight" if at_sender else "new_bytes"].quantile(0.9) or 0) < LOW_WINDOW * mss
     if variant == "tahoe":
         # Its definition is its loss recovery, which a Linux stack replaces.
-        return stack_of(first["path"], first["run"]) == "linux"
+        return stack_of(first["path"], first["run"]) != "rfc"
     trips = (rounds["end_ns"] - rounds["start_ns"]) / 1e6
     base, longest = float(trips.quantile(0.02) or 0), float(trips.quantile(0.95) or 0)
     if variant == "ledbat":

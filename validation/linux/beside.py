@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare the stack preset `linux` with the kernel's stored results (cases.jsonl).
+"""Compare the stack presets `linux-tuned` and `linux` with the kernel's stored results (cases.jsonl).
 
 python validation/linux/beside.py                 # table on the terminal, the furthest first
 python validation/linux/beside.py --write-docs    # and renew docs/data/linux, docs/data/fairness/linux.csv

@@ -61,7 +61,7 @@ class Condition:
             "measure_from": "5 s",
             "repetitions": self.repetitions,
             "network": {"bottleneck": link, "access": {"rate": "100 Mbit/s", "delay": "0 ms"}},
-            "flows": [{"name": "f", "variant": variant}],
+            "flows": [{"name": "f", "variant": variant, "stack": "linux-tuned"}],
         }
         return Scenario.from_dict(document)
 

@@ -87,7 +87,7 @@ def main() -> int:
         tables["exp3"] = page.courses_table(courses)
         pictures.append(page.courses_picture(courses))
     if "drops" in parts:
-        cases = timelines.compare()
+        cases = timelines.compare(timelines.stored())
         write_csv(options.out / "drops.csv", [case.row() for case in cases])
         tables["drops"] = page.drops_table(cases)
         tables["drops-fall-floyd"] = page.fall_floyd_table(cases)

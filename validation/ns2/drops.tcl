@@ -36,6 +36,11 @@ array set sinks {
 set x [expr {(wide($opt(seed)) * 1000003 + 20264) % 2147483647}]
 for {set i 0} {$i < 5} {incr i} {set x [expr {(wide($x) * 16807) % 2147483647}]}
 $defaultRNG seed $x
+# The second number, for the results: the phase.
+set same [new RNG]
+$same seed $x
+$same uniform 0 0.01
+set phase [$same uniform 0 0.01]
 
 set tmp /tmp
 if {[info exists env(TMPDIR)]} {set tmp $env(TMPDIR)}
@@ -97,7 +102,7 @@ proc trim {x} {
 }
 
 proc finish {} {
-    global ns opt trace var events tracefile varfile eventfile base vegas tcp
+    global ns opt trace var events tracefile varfile eventfile base vegas tcp phase
     $ns flush-trace
     foreach channel [list $trace $var $events] {close $channel}
     set sends {}
@@ -196,7 +201,7 @@ proc finish {} {
     puts [string cat "{\"variant\":\"$opt(variant)\",\"drops\":\[$opt(drops)\]," \
         "\"bugfix\":$opt(bugfix),\"window\":$opt(window)," \
         "\"duration\":$opt(duration),\"delack\":$opt(delack)," \
-        "\"seed\":$opt(seed),\"delivered\":$next,\"reached\":{[join $reached ,]}," \
+        "\"seed\":$opt(seed),\"phase\":$phase,\"delivered\":$next,\"reached\":{[join $reached ,]}," \
         "\"dropped\":\[[join $dropped ,]\]," \
         "\"rto\":\[[join $rto ,]\],\"fast\":\[[join $fast ,]\]," \
         "\"ssthresh\":\[[join $ssthresh ,]\],\"cwnd\":\[[join $cwnd ,]\]," \

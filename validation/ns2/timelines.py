@@ -7,7 +7,7 @@ that the handshake (ns-2's Vegas has none) doesn't count.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,17 @@ def agreement(variant: str, cases: Sequence[Case]) -> Agreement:
     )
 
 
-def compare() -> list[Case]:
-    """Run every list of drops that the reference has with ns-2's default `bugFix_`."""
+def stored() -> list[dict[str, Any]]:
+    """Return the reference's cases with ns-2's default `bugFix_`."""
     reference = json.loads((HERE / "data" / "drops.json").read_text())["cases"]
-    chosen = [c for c in reference if c["bugfix"] == 1]
+    return [c for c in reference if c["bugfix"] == 1]
+
+
+def compare(chosen: Sequence[dict[str, Any]], stack: Mapping[str, Any] | None = None) -> list[Case]:
+    """Run the lists of drops of these cases of ns-2; `stack`: parameters besides those of the scenario."""
     base = Scenario.load(SCENARIO).to_dict()
+    for flow in base["flows"]:
+        flow["stack"] |= stack or {}
 
     def run(durations: Sequence[str | None]) -> Results:
         cases = []
@@ -158,7 +164,7 @@ def compare() -> list[Case]:
             variant=case["variant"],
             drops=tuple(case["drops"]),
             ours=_ours(whole, number, ends[number], cut.runs[number].flows[0]),
-            theirs=_theirs(case),
+            theirs=of_ns2(case),
         )
         for number, case in enumerate(chosen)
     ]
@@ -189,7 +195,8 @@ def _ours(results: Results, run: int, end: int, counters: dict[str, Any]) -> Tim
     )
 
 
-def _theirs(case: dict[str, Any]) -> Timeline:
+def of_ns2(case: dict[str, Any]) -> Timeline:
+    """Return the timeline of a run of drops.tcl."""
     sends = case["sends"]
     return Timeline(
         sends=[number for _, number, _ in sends],

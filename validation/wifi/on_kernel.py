@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 import dumbbell
 from dumbbell.backends import LinkEmulation
 from dumbbell.report.tables import Table, write_tables
+from dumbbell.results import Results
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "wifi"
+Floats = npt.NDArray[np.float64]
+
 DURATION_S, FROM_S = 20, 4
+REPETITIONS = 5
 DATAGRAMS = {"transport": "udp", "application": {"kind": "cbr", "rate": "20 Mbit/s", "packet": "1500 bytes"}}
-BULK = {"variant": "cubic"}
+BULK = {"variant": "cubic", "stack": "linux-tuned"}
 TWO = {"standard": "11g", "signal": "-45 dBm", "rate_control": "ideal", "stations": {"d2": {"signal": "-84 dBm"}}}
 CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
     "`lecture-hall`, datagrams": ({"preset": "lecture-hall"}, {"a": DATAGRAMS}),
@@ -51,24 +56,31 @@ def scenario(wifi: dict[str, Any], flows: dict[str, dict[str, Any]], repetitions
     )
 
 
+def throughput(results: Results) -> list[Floats]:
+    """Return the throughput of each flow by repetition; (n,) float64, Mbit/s."""
+    names = [flow.name for flow in results.scenario.flows]
+    return [1e-6 * results.flows.filter(pl.col("name") == name)["throughput_bps"].to_numpy() for name in names]
+
+
+def simulated(given: dumbbell.Scenario) -> list[Floats]:
+    """Return the throughput of each flow in the simulator."""
+    return throughput(dumbbell.run(given))
+
+
+def shown(values: Floats) -> str:
+    """Return mean and range."""
+    return f"{values.mean():.2f} ({values.min():.2f} to {values.max():.2f})"
+
+
 def measure(repetitions: int) -> Table:
     """Make every run."""
     rows = []
     for words, (wifi, flows) in CASES.items():
         given = scenario(wifi, flows, repetitions)
-        simulated = dumbbell.run(given).flows
-        real = dumbbell.run(given, backend=LinkEmulation(calibration="off")).flows
-        for name in flows:
-            model, kernel = (
-                1e-6 * rows_.filter(pl.col("name") == name)["throughput_bps"].to_numpy()
-                for rows_ in (simulated, real)
-            )
-            values = [
-                words,
-                name,
-                *(f"{x.mean():.2f} ({x.min():.2f} to {x.max():.2f})" for x in (model, kernel)),
-                f"{100 * (np.mean(model) / np.mean(kernel) - 1):+.1f}",
-            ]
+        real = throughput(dumbbell.run(given, backend=LinkEmulation(calibration="off")))
+        for name, model, kernel in zip(flows, simulated(given), real, strict=True):
+            difference = f"{100 * (np.mean(model) / np.mean(kernel) - 1):+.1f}"
+            values = [words, name, shown(model), shown(kernel), difference]
             print(*values, sep="  ", flush=True)
             rows.append(values)
     return Table(["medium and traffic", "flow", "simulator (Mbit/s)", "kernel (Mbit/s)", "difference (%)"], rows)
@@ -77,7 +89,7 @@ def measure(repetitions: int) -> Table:
 def main() -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=5, help="runs of each case; default: 5")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="runs of each case")
     parser.add_argument("--write-docs", action="store_true", help="renew docs/data/wifi")
     options = parser.parse_args()
     table = measure(options.repetitions)

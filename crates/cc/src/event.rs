@@ -55,7 +55,7 @@ pub struct Setup {
     pub paced: bool,
     /// True if the endpoint can detect more than one loss per round trip [RFC 2018].
     pub selective_acks: bool,
-    /// The name of the stack's preset; parameters of a variant may have other defaults on it.
+    /// The name of the stack's preset (`linux` also for `linux-tuned`); parameters of a variant may have other defaults on it.
     pub preset: &'static str,
     /// The seed of the variant's random numbers; differs for each connection of each flow.
     pub seed: u64,

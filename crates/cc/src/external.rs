@@ -1,6 +1,7 @@
 //! External variants: algorithms that are not in the registry, written by users in Python or in a library.
 
 use crate::{CongestionControl, Control, Setup, Variant};
+use dumbbell_units::Time;
 use dumbbell_units::param::{ParamError, Raw};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -22,35 +23,58 @@ pub trait External: Send + Sync + Debug {
     ) -> Result<Box<dyn CongestionControl>, ParamError>;
 }
 
-/// The place where an external variant reports that it failed. After a failure it is not called again, and the run ends.
+/// The place where external code reports that it failed. After a failure it is not called again, and the run ends.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
-    flow: Arc<str>,
-    first: Arc<OnceLock<(Arc<str>, String)>>,
+    part: Arc<str>,
+    first: Arc<OnceLock<First>>,
+}
+
+/// The first failure.
+#[derive(Debug)]
+struct First {
+    part: Arc<str>,
+    at: Option<Time>,
+    message: String,
 }
 
 impl Failure {
-    /// Returns the same place for the connections of the flow with this name.
+    /// Returns the same place for the code of one part of the plan, such as "flows.a.variant".
     #[must_use]
-    pub fn of_flow(&self, name: &str) -> Failure {
-        Failure { flow: name.into(), first: Arc::clone(&self.first) }
+    pub fn of(&self, part: &str) -> Failure {
+        Failure { part: part.into(), first: Arc::clone(&self.first) }
     }
 
     /// Reports a failure. Only the first report is kept.
     pub fn fail(&self, message: String) {
-        let _ = self.first.set((Arc::clone(&self.flow), message));
+        self.set(None, message);
     }
 
-    /// True if a variant has failed.
+    /// Reports a failure at a time that may differ from the clock of the run: links can be ahead of it.
+    pub fn fail_at(&self, at: Time, message: String) {
+        self.set(Some(at), message);
+    }
+
+    fn set(&self, at: Option<Time>, message: String) {
+        let _ = self.first.set(First { part: Arc::clone(&self.part), at, message });
+    }
+
+    /// True if something has failed.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.first.get().is_some()
     }
 
-    /// Returns the flow whose variant failed, and the message.
+    /// Returns the part of the plan whose code failed, and the message.
     #[must_use]
     pub fn get(&self) -> Option<(&str, &str)> {
-        self.first.get().map(|(flow, message)| (&**flow, message.as_str()))
+        self.first.get().map(|first| (&*first.part, first.message.as_str()))
+    }
+
+    /// Returns the time of the failure, if it was reported.
+    #[must_use]
+    pub fn time(&self) -> Option<Time> {
+        self.first.get()?.at
     }
 }
 
@@ -82,13 +106,13 @@ mod tests {
     use dumbbell_units::Rate;
 
     #[test]
-    fn the_first_failure_is_kept_with_its_flow() {
+    fn the_first_failure_is_kept_with_its_part() {
         let failure = Failure::default();
-        let (a, b) = (failure.of_flow("a"), failure.of_flow("b"));
+        let (a, b) = (failure.of("a"), failure.of("b"));
         assert!(!a.is_set());
-        b.fail("first".into());
+        b.fail_at(Time(7), "first".into());
         a.fail("second".into());
-        assert_eq!(failure.get(), Some(("b", "first")));
+        assert_eq!((failure.get(), failure.time()), (Some(("b", "first")), Some(Time(7))));
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn plan(change: Value) -> Plan {
     });
     for (key, value) in change.as_object().unwrap() {
         match key.as_str() {
-            "transport" | "application" => flow[key] = value.clone(),
+            "transport" | "application" | "ip" => flow[key] = value.clone(),
             _ => bottleneck[key] = value.clone(),
         }
     }
@@ -97,6 +97,44 @@ fn data_and_acknowledgments_have_a_route_at_every_hop() {
         }
         assert_eq!(seen.len(), 7); // host, node, box, node, box, node, host
     }
+}
+
+#[test]
+fn ipv6_has_addresses_neighbors_and_routes_of_its_own_and_forwarding_at_nodes() {
+    let target = Target { kernel: Kernel::Host, ..Target::default() };
+    let without_netem = json!({"ip": 6, "delay_ns": 0});
+    let layout = VethTopology::new(&plan(without_netem), target).unwrap();
+    assert!(layout.ipv6);
+    let text = layout.steps().join("\n");
+    assert!(text.contains("ip netns exec 'r1' sysctl -w net.ipv6.conf.all.forwarding='1'"), "{text}");
+    assert!(!text.contains("ip netns exec 'f.from' sysctl -w net.ipv6.conf.all.forwarding"), "{text}");
+    assert!(text.contains("addr add 2001:db8:1::1/128 nodad dev v"), "{text}");
+    assert!(text.contains("neigh add fe80::1 lladdr 02:db"), "{text}");
+    assert!(text.contains("ip -6 -n 'f.from' route add default via fe80::1 dev v"), "{text}");
+    assert!(text.contains("ip -6 -n 'r1' route add 2001:db8:2::1 via fe80::1 dev v"), "{text}");
+    let all: Vec<String> = layout.flows(&plan(json!({"ip": 6})));
+    assert!(all[0].contains("from 2001:db8:1::1 to 2001:db8:2::1"), "{all:?}");
+    // Without IPv6 it is switched off, so that the kernel sends no neighbor discovery of its own.
+    let text = VethTopology::new(&plan(json!({"delay_ns": 0})), target).unwrap().steps().join("\n");
+    assert!(text.contains("net.ipv6.conf.default.disable_ipv6='1'") && !text.contains("fe80"), "{text}");
+}
+
+#[test]
+fn the_mtu_of_ipv6_carries_the_mss_with_a_longer_header() {
+    let jumbo = json!({"kind": "tcp", "variant": {"name": "cubic"},
+        "stack": {"name": "linux", "params": {"mss": "8000 bytes"}}});
+    let target = Target { kernel: Kernel::Host, ..Target::default() };
+    let mtu = |ip: u8| {
+        let plan = plan(json!({"ip": ip, "delay_ns": 0, "transport": jumbo.clone()}));
+        VethTopology::new(&plan, target).unwrap().mtu
+    };
+    assert_eq!((mtu(4), mtu(6)), (8040, 8060));
+}
+
+#[test]
+fn the_guest_has_no_ipv6() {
+    let text = refusal(json!({"ip": 6}));
+    assert!(text.contains("flows.f.ip") && text.contains("built without IPv6"), "{text}");
 }
 
 #[test]
@@ -196,14 +234,16 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
     };
     let of =
         |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
-    let default = sysctls(json!({"name": "linux"}));
-    assert_eq!(default, of("4096 33554432 268435456", "4096 1048576 268435456"));
     // [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem]; half of 128 KiB is window at the start
     // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
-    let stock = json!({"name": "linux", "params": {
-        "window_start": "64 KiB", "receive_buffer": "6 MiB", "send_buffer_start": "16 KiB", "send_buffer": "4 MiB",
-    }});
-    assert_eq!(sysctls(stock), of("4096 131072 6291456", "4096 16384 4194304"));
+    let stock = of("4096 131072 6291456", "4096 16384 4194304");
+    assert_eq!(sysctls(json!({"name": "linux"})), stock);
+    assert_eq!(sysctls(json!({"name": "rfc"})), stock);
+    let tuned = of("4096 33554432 268435456", "4096 1048576 268435456");
+    assert_eq!(sysctls(json!({"name": "linux-tuned"})), tuned);
+    let other =
+        json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
+    assert_eq!(sysctls(other)[0].1, "4096 2097152 8388608");
 }
 
 #[test]

@@ -225,6 +225,8 @@ pub struct Transfer {
     pub number: u64,
     /// Start time, s: a new connection, or the request of a segment or object.
     pub start_s: f64,
+    /// Time at which its connection was established at the client, s; null except for pages of one response over TCP.
+    pub connected_s: Option<f64>,
     /// Arrival time of its last byte, s; null if it did not complete.
     pub end_s: Option<f64>,
     /// Payload bytes requested.

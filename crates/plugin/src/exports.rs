@@ -169,7 +169,7 @@ thread_local! {
 }
 
 /// Calls `work`; writes the message of an error or panic to `error` and returns None then.
-fn catch<T>(error: Sink, work: impl FnOnce() -> Result<T, String>) -> Option<T> {
+pub(crate) fn catch<T>(error: Sink, work: impl FnOnce() -> Result<T, String>) -> Option<T> {
     // The library has its own copy of the standard library, so the hook is its own: it records the location instead of
     // printing it.
     static PANIC_HOOK: Once = Once::new();

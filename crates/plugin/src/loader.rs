@@ -2,6 +2,7 @@
 
 use crate::abi::{self, Cx, Event, INTERFACE, Reply, Setup, Sink, Text, VTable};
 use crate::json::{Description, ECN_USES, LOSS_RECOVERIES, RefusedParameter, Value};
+use crate::watch;
 use dumbbell_cc as cc;
 use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
 use dumbbell_units::Dur;
@@ -11,9 +12,9 @@ use std::ffi::c_void;
 use std::fmt;
 use std::path::Path;
 
-/// The reason why a library has no usable variant.
+/// The reason why a library has no usable variant or discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError(String);
+pub struct LoadError(pub(crate) String);
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,7 +24,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The description of a parameter of a loaded variant.
+/// The description of a parameter of a loaded variant or discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterInfo {
     /// Its name.
@@ -41,6 +42,7 @@ pub struct LoadedVariant {
     variant: &'static Variant,
     params: Vec<ParameterInfo>,
     vtable: VTable,
+    library: watch::Library,
 }
 
 impl fmt::Debug for LoadedVariant {
@@ -62,7 +64,10 @@ pub fn load(path: &Path, name: &str) -> Result<LoadedVariant, LoadError> {
     // SAFETY: `export_variant` defines the symbol with this type, in every interface.
     let interface = unsafe { library.get::<extern "C" fn() -> u32>(b"dumbbell_plugin_interface\0") };
     let Ok(interface) = interface.map(|f| f()) else {
-        return Err(LoadError("it exports no variant: dumbbell_plugin::export_variant! is missing".into()));
+        return Err(LoadError(match crate::discipline::is_exported(&library) {
+            true => "it exports a queue discipline, no variant".into(),
+            false => "it exports no variant: dumbbell_plugin::export_variant! is missing".into(),
+        }));
     };
     if interface != INTERFACE {
         return Err(LoadError(format!(
@@ -92,6 +97,7 @@ impl LoadedVariant {
                 .collect(),
             variant: static_row(name, description),
             vtable,
+            library: watch::Library::new(name),
         })
     }
 
@@ -150,7 +156,9 @@ impl External for LoadedVariant {
         let mut reply = Reply::default();
         let (algorithm, error) = with_sink(|sink| {
             // SAFETY: the texts and structs outlive the call.
-            unsafe { (self.vtable.create)(Text::borrow(&params), &raw const c_setup, &raw mut reply, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.create)(Text::borrow(&params), &raw const c_setup, &raw mut reply, sink)
+            })
         });
         if algorithm.is_null() {
             return Err(match serde_json::from_str::<RefusedParameter>(&error) {
@@ -161,6 +169,7 @@ impl External for LoadedVariant {
         let mut algorithm = LoadedAlgorithm {
             algorithm,
             vtable: self.vtable,
+            library: self.library,
             columns: self.variant.columns.len(),
             mss: setup.mss,
             control: Control { cwnd: setup.mss, ssthresh: setup.ssthresh, pacing: None, quantum: None },
@@ -177,6 +186,7 @@ impl External for LoadedVariant {
 struct LoadedAlgorithm {
     algorithm: *mut c_void,
     vtable: VTable,
+    library: watch::Library,
     columns: usize,
     mss: f64,
     control: Control,
@@ -211,9 +221,9 @@ impl LoadedAlgorithm {
         let mut reply = Reply::default();
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`, the structs outlive the call.
-            unsafe {
+            self.library.call(|| unsafe {
                 (self.vtable.on_event)(self.algorithm, &raw const event, &raw const cx, &raw mut reply, sink)
-            }
+            })
         });
         if ok {
             self.apply(&reply);
@@ -293,7 +303,9 @@ impl CongestionControl for LoadedAlgorithm {
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`; `row` has as many values from `begin` on as the variant
             // has columns.
-            unsafe { (self.vtable.observe)(self.algorithm, row[begin..].as_mut_ptr(), self.columns, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.observe)(self.algorithm, row[begin..].as_mut_ptr(), self.columns, sink)
+            })
         });
         if !ok {
             self.failure.fail(error);
@@ -302,7 +314,7 @@ impl CongestionControl for LoadedAlgorithm {
 }
 
 /// Calls a function with a sink. Returns its result and the text that it wrote.
-fn with_sink<T>(call: impl FnOnce(Sink) -> T) -> (T, String) {
+pub(crate) fn with_sink<T>(call: impl FnOnce(Sink) -> T) -> (T, String) {
     extern "C" fn append(buffer: *mut c_void, text: Text) {
         // SAFETY: `buffer` is the string below, which outlives the call; the text is readable during the call.
         let (buffer, bytes) =

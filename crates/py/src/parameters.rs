@@ -31,7 +31,7 @@ pub(crate) fn check(
             let row = dumbbell_cc::find(name).map_err(refused)?;
             Params::read(row.params, &given).map_err(refused)?;
             if let Some(stack) = beside {
-                let preset = Stack::find(stack)?.name();
+                let preset = Stack::find(stack)?.variants_as();
                 // The windows make no difference to this check.
                 let start = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
                 dumbbell_cc::build(name, &given, &start).map_err(refused)?;
@@ -95,9 +95,10 @@ impl Stack {
         Err(refused(ParamError { name: "preset".into(), message }))
     }
 
-    fn name(self) -> &'static str {
+    /// The preset whose defaults of a variant's own parameters apply.
+    fn variants_as(self) -> &'static str {
         match self {
-            Stack::Tcp(preset) => preset.name,
+            Stack::Tcp(preset) => preset.variants_as,
             Stack::Quic(preset) => preset.name,
         }
     }
@@ -185,6 +186,10 @@ pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bo
         "db" => Ok(units::db(text).map_err(PyValueError::new_err)?.into_pyobject(py)?.into_any()),
         "mean packets" => {
             let n = units::mean_packets(text).map_err(PyValueError::new_err)?;
+            Ok(n.into_pyobject(py)?.into_any())
+        }
+        "per second" => {
+            let n = units::per_second(text).map_err(PyValueError::new_err)?;
             Ok(n.into_pyobject(py)?.into_any())
         }
         "probability" => {

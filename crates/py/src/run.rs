@@ -96,18 +96,22 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
 }
 
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them, `rules` those for the bit rate: classes with their files. Raises RunError, or the KeyboardInterrupt that ended
-/// a variant or rule in Python.
+/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. Raises
+/// RunError, or the KeyboardInterrupt that ended Python code.
 #[pyfunction]
-#[pyo3(signature = (plan_json, variants=None, rules=None))]
+#[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None))]
 pub(crate) fn run(
     py: Python<'_>,
     plan_json: &str,
     variants: Option<&Bound<'_, PyDict>>,
     rules: Option<&Bound<'_, PyDict>>,
+    disciplines: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<RunOutput> {
-    let external =
-        Externals { variants: external::by_name(variants)?, rules: external::rules_by_name(rules)? };
+    let external = Externals {
+        variants: external::by_name(variants)?,
+        rules: external::rules_by_name(rules)?,
+        disciplines: external::disciplines_by_name(disciplines)?,
+    };
     let output = py
         .detach(|| {
             let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;

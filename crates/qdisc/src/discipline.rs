@@ -39,14 +39,16 @@ impl Limit {
     }
 
     /// True if the packet fits into a queue with this backlog.
-    pub(crate) fn admits(self, backlog: Backlog, packet: &Packet) -> bool {
+    #[must_use]
+    pub fn admits(self, backlog: Backlog, packet: &Packet) -> bool {
         !self.is_exceeded_by(backlog + Backlog { packets: 1, bytes: u64::from(packet.bytes) })
     }
 }
 
 impl LinkInfo {
     /// Returns the random stream of this queue.
-    pub(crate) fn stream(&self) -> Stream {
+    #[must_use]
+    pub fn stream(&self) -> Stream {
         Stream::new(self.seed, &self.path)
     }
 
@@ -126,4 +128,18 @@ pub struct Discipline {
     pub columns: &'static [&'static str],
     /// Builds a discipline; the error names a parameter that contradicts another.
     pub build: Build,
+}
+
+impl Discipline {
+    /// A row without entries, for `..Discipline::EMPTY`. Its `build` refuses.
+    pub const EMPTY: Discipline = Discipline {
+        name: "",
+        title: "",
+        year: 0,
+        source: "",
+        doc: "",
+        params: &[],
+        columns: &[],
+        build: |_, _| Err(ParamError { name: "discipline".into(), message: "the row has no build".into() }),
+    };
 }

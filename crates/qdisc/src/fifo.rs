@@ -3,50 +3,61 @@
 use crate::{Backlog, Packet};
 use std::collections::VecDeque;
 
+/// See the top of this file.
 #[derive(Debug, Default)]
-pub(crate) struct Fifo {
+pub struct Fifo {
     packets: VecDeque<Packet>,
     bytes: u64,
 }
 
 impl Fifo {
-    pub(crate) fn push(&mut self, packet: Packet) {
+    /// Appends a packet.
+    pub fn push(&mut self, packet: Packet) {
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
     }
 
     /// Takes the first packet.
-    pub(crate) fn pop(&mut self) -> Option<Packet> {
+    pub fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
     /// Takes the last packet.
-    pub(crate) fn pop_last(&mut self) -> Option<Packet> {
+    pub fn pop_last(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
     /// Returns the first packet.
-    pub(crate) fn first(&self) -> Option<&Packet> {
+    #[must_use]
+    pub fn first(&self) -> Option<&Packet> {
         self.packets.front()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// True without a packet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    pub(crate) fn packets(&self) -> u64 {
+    /// Returns the number of packets.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
         self.packets.len() as u64
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    /// Returns their wire bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(crate) fn backlog(&self) -> Backlog {
+    /// Returns both.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets(), bytes: self.bytes }
     }
 }

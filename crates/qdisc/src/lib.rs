@@ -21,6 +21,7 @@
 pub mod aqm;
 mod discipline;
 mod disciplines;
+pub mod external;
 mod fifo;
 mod flow_queues;
 mod packet;
@@ -29,6 +30,7 @@ mod update_timer;
 
 pub use discipline::{Build, Discipline, Limit, LinkInfo};
 pub use dumbbell_wire::Ecn;
+pub use fifo::Fifo;
 pub use packet::{DropReason, Packet};
 pub use registry::{build, find, registry};
 
@@ -108,6 +110,11 @@ impl QdiscContext {
         }
         self.drop_packet(packet, DropReason::Early);
         None
+    }
+
+    /// Counts packets that were marked elsewhere: in a library.
+    pub fn count_marks(&mut self, marks: u64) {
+        self.marked += marks;
     }
 
     /// True if [`QdiscContext::take_dropped`] has packets to return.
@@ -191,4 +198,7 @@ pub trait Qdisc: Send + std::fmt::Debug {
 
     /// Appends the private state: one value for each column of the registry row.
     fn observe(&self, _row: &mut Vec<f64>) {}
+
+    /// The run has ended: an external discipline is checked for packets that can't leave.
+    fn close(&mut self, _end: Time) {}
 }

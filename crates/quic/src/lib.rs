@@ -39,4 +39,4 @@ pub use config::{
 pub use endpoint::{Endpoint, Role, State, Transmit};
 pub use frame::{Chunk, EcnCounts, Frame};
 pub use notes::{LossTrigger, Note, Refusal};
-pub use packet::{Datagram, Form, IP_UDP_HEADERS, Packet, Space};
+pub use packet::{Datagram, Form, Packet, Space, UDP_HEADER};

@@ -3,8 +3,8 @@
 use crate::frame::Frame;
 use dumbbell_units::Dur;
 
-/// Bytes of the IPv4 and UDP headers.
-pub const IP_UDP_HEADERS: u32 = 28;
+/// Bytes of the UDP header [RFC 768].
+pub const UDP_HEADER: u32 = 8;
 /// Bytes of a connection ID; quinn, aioquic and Chromium's servers choose 8.
 const CONNECTION_ID: u32 = 8;
 /// Bytes of the authentication tag [RFC 9001 §5.3].

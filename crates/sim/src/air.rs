@@ -7,13 +7,14 @@
 use crate::error::SimError;
 use crate::events::Kind;
 use crate::link::Link;
-use crate::network::Network;
+use crate::network::{Disciplines, Network, queues};
 use crate::record::Gate;
+use dumbbell_cc::Failure;
 use dumbbell_plan::{MediumPlan, Plan};
-use dumbbell_qdisc::{Backlog, DropReason, LinkInfo, Packet, Qdisc};
+use dumbbell_qdisc::{Backlog, DropReason, Packet, Qdisc};
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::WifiTable;
-use dumbbell_units::{Dur, Rate, Time};
+use dumbbell_units::{Dur, Time};
 use dumbbell_wifi::{Event, Medium, Queues};
 
 /// Interval of the rows, unless the scenario gives one.
@@ -42,7 +43,12 @@ pub(crate) struct Air {
 
 impl Air {
     /// The media of a plan. Their links become sides of them.
-    pub(crate) fn of_plan(plan: &Plan, links: &mut [Link]) -> Result<Vec<Air>, SimError> {
+    pub(crate) fn of_plan(
+        plan: &Plan,
+        links: &mut [Link],
+        external: &Disciplines,
+        failure: &Failure,
+    ) -> Result<Vec<Air>, SimError> {
         let mut media = Vec::with_capacity(plan.media.len());
         for (n, m) in plan.media.iter().enumerate() {
             let flows = plan.flows.iter().map(|flow| m.station(flow).unwrap_or(0));
@@ -50,7 +56,13 @@ impl Air {
             let window = (Time(plan.measure_from_ns), Time(plan.duration_ns));
             let name = &plan.links[m.down].name;
             let path = format!("wifi/{name}");
-            let medium = Medium::new(&m.wifi, queues(plan, m)?, station_of, (plan.seed, &path), window);
+            let medium = Medium::new(
+                &m.wifi,
+                media_queues(plan, m, external, failure)?,
+                station_of,
+                (plan.seed, &path),
+                window,
+            );
             for (link, up) in [(m.down, false), (m.up, true)] {
                 links[link].joins(Side { medium: n, up, backlog: Backlog::default() });
             }
@@ -92,17 +104,14 @@ impl Air {
 
 /// The disciplines of a medium. With airtime fairness the access point has the link's discipline for each station; each
 /// station has that of the link back.
-fn queues(plan: &Plan, m: &MediumPlan) -> Result<Queues, SimError> {
+fn media_queues(
+    plan: &Plan,
+    m: &MediumPlan,
+    external: &Disciplines,
+    failure: &Failure,
+) -> Result<Queues, SimError> {
     let build = |link: usize, of: &str| -> Result<Box<dyn Qdisc>, SimError> {
-        let l = &plan.links[link];
-        let facts = LinkInfo {
-            rate: Rate(l.rate_bps),
-            base_rtt: Dur(l.base_rtt_ns),
-            seed: plan.seed,
-            path: format!("link/{}/queue{of}", l.name),
-        };
-        let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
-        dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)
+        Ok(queues::build(plan, &plan.links[link], of, external, failure)?.0)
     };
     let stations = || m.wifi.stations.iter().map(|s| format!("/{}", s.name));
     let down = if m.wifi.airtime_fairness {
@@ -216,6 +225,7 @@ impl Network {
                 self.links[link].meter.busy = air.medium.airtime(up);
             }
             let name = &self.links[air.down].name;
+            air.medium.close(self.end);
             tables.extend(air.rows.map(|(_, table)| table.into_table(name)));
         }
         tables

@@ -1,4 +1,4 @@
-//! Errors of a simulation: an invalid plan or parameter, or an external variant that fails.
+//! Errors of a simulation: an invalid plan or parameter, or external code that fails.
 
 use dumbbell_plan::PlanError;
 use dumbbell_units::Time;
@@ -19,10 +19,10 @@ pub enum SimError {
     /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// An external variant or rule failed during the run.
-    #[error("flows.{place}: {message} (at {at} of simulated time)")]
+    /// An external variant, rule or discipline failed during the run.
+    #[error("{place}: {message} (at {at} of simulated time)")]
     External {
-        /// The flow, and its part.
+        /// The part of the plan.
         place: String,
         /// The time of the failure.
         at: Time,

@@ -214,6 +214,11 @@ impl Link {
         }
     }
 
+    /// The run has ended, see [`Qdisc::close`].
+    pub(crate) fn close_queue(&mut self, end: Time) {
+        self.queue.close(end);
+    }
+
     /// Number of classes of its discipline, see [`Qdisc::classes`].
     pub(crate) fn classes(&self) -> Option<u32> {
         self.queue.classes()

@@ -7,7 +7,8 @@
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::flows::FlowInfo;
-use crate::network::{Injected, Network, Pace, PacketFate};
+use crate::network::{Disciplines, Injected, Network, Pace, PacketFate};
+use dumbbell_cc::Failure;
 use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
 use dumbbell_trace::Trace;
@@ -87,7 +88,7 @@ impl Live {
     /// The plan names an unknown discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
         dumbbell_plan::check(plan)?;
-        let mut net = Network::new(plan, Pace::Live)?;
+        let mut net = Network::new(plan, Pace::Live, &Disciplines::new(), &Failure::default())?;
         net.fates = Some(Vec::new());
         let flows = (0..plan.flows.len()).map(|i| FlowInfo::new(plan, i, Time(plan.flows[i].start_ns)));
         Ok(Live { net, flows: flows.collect() })
@@ -99,12 +100,7 @@ impl Live {
         self.advance(now, &mut each);
         self.net.now = now;
         let ExternalPacket { direction, payload, connection, number, retransmission, packet } = *packet;
-        let ecn = match packet.get(1).map_or(0, |b| b & 3) {
-            0b01 => Ecn::ECT1,
-            0b10 => Ecn::ECT0,
-            0b11 => Ecn::CE,
-            _ => Ecn::NOT_ECT,
-        };
+        let ecn = ecn_of(packet);
         let bytes = packet.len() as u32;
         let injected =
             Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
@@ -156,16 +152,31 @@ impl Live {
     }
 }
 
-/// Sets the ECN field of an IPv4 packet and updates its header checksum [RFC 1624 §3].
+/// Returns the ECN field of an IP packet [RFC 3168 §5, RFC 8200 §7].
+#[must_use]
+pub fn ecn_of(packet: &[u8]) -> Ecn {
+    let first = packet.first().copied().unwrap_or(0);
+    let second = packet.get(1).copied().unwrap_or(0);
+    // The traffic class of IPv6 begins in the middle of the first byte.
+    Ecn::from_bits(if first >> 4 == 6 { second >> 4 } else { second })
+}
+
+/// Sets the ECN field of an IP packet; in IPv4, it updates the header checksum [RFC 1624 §3], which IPv6 doesn't have.
 pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
-    if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 3 == ecn.bits() {
+    if packet.len() < 20 || ecn_of(packet) == ecn {
         return;
     }
-    let word = |p: &[u8], at: usize| u16::from_be_bytes([p[at], p[at + 1]]);
-    let (sum, old) = (word(packet, 10), word(packet, 0));
-    packet[1] = packet[1] & !3 | ecn.bits();
-    let sum = checksum::update(sum, old, word(packet, 0));
-    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    match packet[0] >> 4 {
+        4 => {
+            let word = |p: &[u8], at: usize| u16::from_be_bytes([p[at], p[at + 1]]);
+            let (sum, old) = (word(packet, 10), word(packet, 0));
+            packet[1] = packet[1] & !3 | ecn.bits();
+            let sum = checksum::update(sum, old, word(packet, 0));
+            packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
+        6 => packet[1] = packet[1] & !0x30 | ecn.bits() << 4,
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -245,5 +256,15 @@ mod tests {
         assert_eq!(sum(&p), 0xffff);
         set_ecn(&mut p, Ecn::CE);
         assert_eq!((p[1], sum(&p)), (0x03, 0xffff));
+    }
+
+    #[test]
+    fn the_ecn_field_of_ipv6_is_in_the_middle_of_the_first_two_bytes() {
+        let mut p = vec![0; 40];
+        (p[0], p[1]) = (0x6a, 0x8f); // class 0xa8: ECN 00; flow label 0xf....
+        assert_eq!(ecn_of(&p), Ecn::NOT_ECT);
+        set_ecn(&mut p, Ecn::CE);
+        assert_eq!((p[0], p[1], ecn_of(&p)), (0x6a, 0xbf, Ecn::CE));
+        assert!(p[2..].iter().all(|b| *b == 0), "no header checksum exists");
     }
 }

@@ -9,15 +9,17 @@ use crate::flows::source::Source;
 use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
+use crate::flows::workload::WorkloadFlow;
 use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::{Network, Pace};
+use crate::network::{Arrived, Disciplines, Network, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
 use dumbbell_apps::abr::{self, ExternalAbr};
 use dumbbell_apps::{AbrPlan, Http, Page, Player};
 use dumbbell_cc::{External, Failure};
-use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, Schedule, TransportPlan};
 use dumbbell_tcp::Config;
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -32,19 +34,21 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
     run_with(plan, &Externals::default())
 }
 
-/// Variants and rules for the bit rate that the user has written, by the names that plans use.
+/// Variants, rules for the bit rate and queue disciplines that the user has written, by the names that plans use.
 #[derive(Debug, Default)]
 pub struct Externals {
     /// Congestion control variants.
     pub variants: BTreeMap<String, Arc<dyn External>>,
     /// Rules for the bit rate of videos.
     pub rules: BTreeMap<String, Arc<dyn ExternalAbr>>,
+    /// Queue disciplines.
+    pub disciplines: Disciplines,
 }
 
-/// Runs a plan in which some variants or rules are external.
+/// Runs a plan in which some variants, rules or disciplines are external.
 ///
 /// # Errors
-/// The errors of [`run`], and an external variant or rule that fails during the run.
+/// The errors of [`run`], and external code that fails during the run.
 pub fn run_with(plan: &Plan, external: &Externals) -> Result<Output, SimError> {
     simulate(plan, external, Pace::Late)
 }
@@ -62,9 +66,11 @@ pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
 fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
-    let may_fail = !(external.variants.is_empty() && external.rules.is_empty());
-    let mut net = Network::new(plan, pace)?;
-    if may_fail {
+    let holds = !(external.variants.is_empty() && external.rules.is_empty());
+    let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
+    let may_fail = holds || has_workload || !external.disciplines.is_empty();
+    let mut net = Network::new(plan, pace, &external.disciplines, &failure)?;
+    if holds {
         net.hold_senders();
     }
     let first_timer = 2 * net.links();
@@ -85,7 +91,7 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
         events += 1;
         if slot < first_timer {
             if let Some(packet) = net.on_link_event(slot) {
-                flows[packet.flow as usize / 2].on_packet(packet, packet.flow % 2 == 0, &mut net);
+                flows[flow_of(&packet)].on_packet(packet, packet.flow % 2 == 0, &mut net);
                 net.free(packet.body);
             }
         } else if slot == measure {
@@ -102,9 +108,7 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
             break;
         }
     }
-    if let Some((flow, message)) = failure.get() {
-        return Err(SimError::External { place: flow.to_owned(), at: net.now, message: message.to_owned() });
-    }
+    check_failure(&failure, net.now)?;
     net.now = net.end;
     net.catch_up();
     let results = flows.iter_mut().map(|flow| {
@@ -118,9 +122,26 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
     });
     let flows = results.collect();
     let queues = net.finish();
+    if may_fail {
+        net.close_queues();
+        check_failure(&failure, net.end)?;
+    }
     let captures = net.captures();
     let (transfers, trace, qlogs) = (net.transfers, net.trace, net.qlogs);
     Ok(Output { flows, queues, transfers, trace, captures, qlogs, events })
+}
+
+/// Returns the failure of external code as an error. `now`: the clock, for code that doesn't report the time.
+fn check_failure(failure: &Failure, now: Time) -> Result<(), SimError> {
+    let Some((part, message)) = failure.get() else { return Ok(()) };
+    let at = failure.time().unwrap_or(now);
+    Err(SimError::External { place: part.to_owned(), at, message: message.to_owned() })
+}
+
+/// The number of a packet's flow.
+#[inline]
+fn flow_of(packet: &Arrived) -> usize {
+    direction_of(packet.flow) as usize / 2
 }
 
 /// Lets endpoints process packets ahead of the clock. The others wait for their time.
@@ -129,7 +150,7 @@ fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
     let mut n = 0;
     while n < net.ahead.len() {
         match net.arrives_ahead(n) {
-            Some((packet, at)) if flows[packet.flow as usize / 2].on_packet_ahead(packet, at, net) => {
+            Some((packet, at)) if flows[flow_of(&packet)].on_packet_ahead(packet, at, net) => {
                 net.now = now;
                 net.free(packet.body);
             }
@@ -148,10 +169,9 @@ fn build(
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
-    let jitter = Stream::new(plan.seed, &path("start")).uniform();
-    let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
+    let start = plan.start_of(flow);
     let info = FlowInfo::new(plan, index, start);
-    let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
+    let source = Source::new(flow, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
         (_, AppPlan::Program { .. }, _) => Err(SimError::invalid(
@@ -179,8 +199,8 @@ fn build(
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();
             let recorder = recorder(plan, flow, row.columns);
-            let mut config =
-                Config::read(&stack.name, &stack.given(), row).map_err(|e| param(flow, "stack", e))?;
+            let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), row)
+                .map_err(|e| param(flow, "stack", e))?;
             let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
             let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
             // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx
@@ -193,9 +213,19 @@ fn build(
                 let dialer = Dialer::Tcp { factory, isn: Stream::new(plan.seed, &path("isn")) };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
             }
+            if let AppPlan::Workload(workload) = app {
+                let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
+                let failure = failure.of(&format!("flows.{}.application", flow.name));
+                let flow = WorkloadFlow::new(info, workload, schedule, factory, plan.seed, failure);
+                return Ok(Box::new(flow));
+            }
             let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
+        (TransportPlan::Quic { .. }, AppPlan::Workload(_), _) => Err(SimError::invalid(
+            format!("flows.{}.application", flow.name),
+            format!("'{application}' needs TCP"),
+        )),
         (TransportPlan::Quic { variant, stack }, app, source) => {
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();
@@ -233,7 +263,7 @@ fn web_app(
                     let Some(source) = external.rules.get(name) else {
                         return refuse(&format!("rule '{name}' was not given"));
                     };
-                    let failure = failure.of_flow(&format!("{}.application.abr", flow.name));
+                    let failure = failure.of(&format!("flows.{}.application.abr", flow.name));
                     let made = source.make(params, Arc::new(move |message| failure.fail(message)));
                     made.map_err(|e| SimError::invalid(format!("flows.{}.application.abr", flow.name), e))?
                 }
@@ -266,7 +296,7 @@ fn algorithms(
 ) -> Result<Algorithms, SimError> {
     let source = match external.variants.get(&variant.name) {
         Some(factory) => {
-            let failure = failure.of_flow(&format!("{}.variant", flow.name));
+            let failure = failure.of(&format!("flows.{}.variant", flow.name));
             VariantSource::External(Arc::clone(factory), failure)
         }
         None => {

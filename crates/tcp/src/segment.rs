@@ -1,9 +1,7 @@
 //! A TCP segment without its payload bytes [RFC 9293 §3.1].
 
-use dumbbell_wire::{AccEcn, SackBlocks, Seq, TcpFlags};
+use dumbbell_wire::{AccEcn, IpVersion, SackBlocks, Seq, TcpFlags};
 
-/// Bytes of an IPv4 header without options.
-pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
 /// Bytes of the timestamps option in every segment, padding included [RFC 7323 §3.2].
@@ -75,8 +73,8 @@ impl Segment {
 
     /// Bytes of the IP packet that carries it.
     #[must_use]
-    pub fn packet_bytes(&self) -> u32 {
-        IP_HEADER + self.header_bytes() + self.payload
+    pub fn packet_bytes(&self, ip: IpVersion) -> u32 {
+        ip.header_bytes() + self.header_bytes() + self.payload
     }
 
     /// Length in the sequence space: payload, SYN and FIN.
@@ -95,7 +93,8 @@ mod tests {
     #[test]
     fn header_sizes_include_options_and_padding() {
         let mut s = Segment { payload: 1448, timestamps: Some((1, 2)), ..Segment::default() };
-        assert_eq!(s.packet_bytes(), 1500); // 20 IP + 20 TCP + 12 timestamps + 1448
+        assert_eq!(s.packet_bytes(IpVersion::V4), 1500); // 20 IP + 20 TCP + 12 timestamps + 1448
+        assert_eq!(s.packet_bytes(IpVersion::V6), 1520);
         s.payload = 0;
         s.sack.push(Seq(1), Seq(2));
         assert_eq!(s.header_bytes(), 40); // 10 + 10 = 20 bytes of options

@@ -7,6 +7,7 @@
 //! | `ecn` | ECN field of the IP header | RFC 3168 §5, RFC 9331 |
 //! | `flags` | control bits of the TCP header | RFC 9293 §3.1, RFC 9768 §3.1 |
 //! | `header` | read-only views of IPv4, IPv6, TCP, UDP and ICMP headers | RFC 791, 8200, 9293, 768, 792, 4443 |
+//! | `ip_version` | IPv4 or IPv6, with the length of the header | RFC 791, RFC 8200 |
 //! | `options` | TCP options, parsing and writing | RFC 9293 §3.2, RFC 7323, RFC 2018, RFC 8684, RFC 9768 |
 //! | `seq` | sequence numbers: modular order, 64-bit offsets | RFC 9293 §3.4 |
 //!
@@ -17,6 +18,7 @@ pub mod checksum;
 mod ecn;
 mod flags;
 mod header;
+mod ip_version;
 mod options;
 pub mod seq;
 
@@ -24,5 +26,6 @@ pub use checksum::Checksum;
 pub use ecn::Ecn;
 pub use flags::TcpFlags;
 pub use header::{IcmpHeader, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader, protocol};
+pub use ip_version::IpVersion;
 pub use options::{AccEcn, MAX_OPTIONS, SackBlock, SackBlocks, TcpOptions};
 pub use seq::{Seq, SeqUnwrapper};

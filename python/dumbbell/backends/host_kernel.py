@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from dumbbell import _core
+from dumbbell import _core, activity
 from dumbbell.backends import programs, quic_sender
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean, qlogs
 from dumbbell.kernel.guest import end, program
-from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant
+from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_no_ipv6
 from dumbbell.kernel.host_load import HostLoad
 from dumbbell.kernel.outcome import Outcome, outcome
 
@@ -37,6 +37,12 @@ LINK_DIFFERS = "the link differs from the scenario"
 ATTEMPTS = 3
 PAUSE_S = 1.0
 """Time between two attempts, s."""
+GRACE_S = 60.0
+"""Time that a run may take beyond its duration, s."""
+POLL_S = 0.5
+"""Time between two looks at the progress of a run, s."""
+PROGRESS = "progress"
+"""File with the number of paths that are measured, and of all, as `calibrate.rs` writes it."""
 BUSY = 0.8
 """Share of the processors' time above which a run gets a warning."""
 LARGEST_WINDOW = 2**30 / 536
@@ -142,7 +148,7 @@ class HostKernel(ABC):
             raise BackendError(f"back end 'kernel': the host's kernel is {platform.system()}, not Linux")
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
-            reason = self._without_consent(job) or programs.refusal(job.plan())
+            reason = self._without_consent(job) or programs.refusal(job.plan()) or _without_ipv6(job)
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{cell_of(job)}")
             for name in self._requirements(job).variants:
@@ -239,6 +245,14 @@ class HostKernel(ABC):
         return [name for name in variants if name not in have and name in _core.bpf_variants()]
 
 
+def _without_ipv6(job: Job) -> str | None:
+    """Return the first flow over IPv6, with the reason why this host has none."""
+    for flow in job.plan()["flows"]:
+        if flow.get("ip", 4) == 6 and (reason := why_no_ipv6()) is not None:
+            return f"flows.{flow['name']}.ip: 6 given: {reason}"
+    return None
+
+
 def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
     """Execute an order on the host's kernel.
 
@@ -249,7 +263,7 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
     order : dict
         The order that ``dumbbell-guest host`` reads.
     duration_s : float
-        Duration of the run, s; it is killed 60 s later.
+        Duration of the run, s; it is killed if it takes 60 s longer, counted from the last path that it has measured.
 
     Raises
     ------
@@ -266,13 +280,34 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
             [str(program()), "host"], cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
         try:
-            process.wait(timeout=duration_s + 60)
-        except subprocess.TimeoutExpired:
-            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {duration_s + 60:.0f} s") from None
+            _wait(process, place / PROGRESS, duration_s)
         finally:
             end(process)
         output.seek(0)
         return outcome(place, output.read().decode(errors="replace"), "the run")
+
+
+def _wait(process: subprocess.Popen[bytes], progress: Path, duration_s: float) -> None:
+    """Wait for the end of a run, and report how many of its paths are measured."""
+    limit_s = duration_s + GRACE_S
+    known, until = "", time.monotonic() + limit_s
+    while True:
+        try:
+            process.wait(timeout=POLL_S)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return
+        try:
+            text = progress.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            text = known
+        if text != known:
+            known, until = text, time.monotonic() + limit_s
+            done, _, paths = text.partition(" ")
+            activity.report("" if done == paths else f"calibrating, {done} of {paths} paths")
+        elif time.monotonic() > until:
+            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {limit_s:.0f} s")
 
 
 def _place(job: Job, kernel_name: str) -> str:

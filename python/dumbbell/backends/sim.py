@@ -12,9 +12,10 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
-from dumbbell.exceptions import BackendError
+from dumbbell.exceptions import BackendError, EndlessCallError
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario.abr import OwnRule
+from dumbbell.scenario.cells import own_disciplines
 from dumbbell.scenario.own_variants import OwnVariant
 from dumbbell.scenario.video import Video
 
@@ -30,6 +31,9 @@ LONGEST_S = 0.2
 """Seconds after which a batch makes no further run: the runs of its cells may take longer than those before."""
 NOTICED_S = 0.1
 """Seconds after which a wait for runs notices Ctrl-C."""
+MOST_WAITS = 100
+"""Waits of this length after which a call of a library that has not returned is an error. They are counted, not
+timed: a process that was stopped for a while, or gets no processor, counts none."""
 
 
 @dataclass
@@ -40,6 +44,23 @@ class _Batch:
     left: Sequence[Job] = ()
     error: Exception | None = None
     took_s: float = 0.0
+
+
+class _Calls:
+    """The calls of libraries that are in progress, each with the number of waits that it has lasted."""
+
+    def __init__(self) -> None:
+        self._waits: dict[tuple[int, int], int] = {}
+
+    def wait_has_passed(self) -> None:
+        """Count a wait; EndlessCallError if a call has lasted for too many."""
+        found = {(thread, call): name for thread, call, name in _core.library_calls()}
+        self._waits = {call: self._waits.get(call, -1) + 1 for call in found}
+        for call, waits in self._waits.items():
+            if waits >= MOST_WAITS:
+                raise EndlessCallError(
+                    f"the library of '{found[call]}': a call has not returned for {waits * NOTICED_S:.1f} s"
+                )
 
 
 class Simulator:
@@ -68,6 +89,7 @@ class Simulator:
         remaining = deque(jobs)
         size = 1
         running: list[Future[_Batch]] = []
+        calls = _Calls()
         while running or remaining:
             while remaining and len(running) < parallel * AHEAD:
                 batch = [remaining.popleft() for _ in range(min(size, len(remaining)))]
@@ -75,6 +97,8 @@ class Simulator:
             done: set[Future[_Batch]] = set()
             while not done:  # polars makes Ctrl-C restart system calls: a wait without end would not notice it
                 done, _ = wait(running, timeout=NOTICED_S, return_when=FIRST_COMPLETED)
+                if not done:
+                    calls.wait_has_passed()
             batches = [future.result() for future in running if future in done]
             running = [future for future in running if future not in done]
             for made in batches:
@@ -105,7 +129,9 @@ class Simulator:
     def _one(job: Job) -> Finished:
         try:
             variants = {name: own.handle for name, own in _own_variants(job).items()}
-            output = _core.run(plan_text(job.cell).with_seed(job.seed), variants, _own_rules(job))
+            disciplines = {name: own.handle for name, own in own_disciplines(job.cell.scenario).items()}
+            plan = plan_text(job.cell).with_seed(job.seed)
+            output = _core.run(plan, variants, _own_rules(job), disciplines)
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
@@ -119,12 +145,12 @@ class Simulator:
 
 def _own_variants(job: Job) -> dict[str, OwnVariant]:
     """Return the own variants of a run's flows, by name."""
-    variants = (flow.variant for flow in job.cell.scenario.flows)
+    variants = (flow.variant for flow in job.cell.scenario.single_flows)
     return {v.name: v.own for v in variants if v is not None and v.own is not None}
 
 
 def _own_rules(job: Job) -> dict[str, tuple[type, str]]:
     """Return the rules of videos that are Python classes, with their files, by the names that the plan uses."""
-    apps = (flow.application for flow in job.cell.scenario.flows)
+    apps = (flow.application for flow in job.cell.scenario.single_flows)
     own = (app.abr.own for app in apps if isinstance(app, Video) and isinstance(app.abr, OwnRule))
     return {rule.name: (rule.python_class, rule.file) for rule in own if rule.python_class is not None}

@@ -82,6 +82,11 @@ class Ssh:
         for job in {id(job.cell): job for job in jobs}.values():
             plan = job.plan()
             for flow in plan["flows"]:
+                if flow.get("ip", 4) != 4:
+                    raise BackendError(
+                        f"back end 'ssh': flows.{flow['name']}.ip: {flow['ip']} given: the machines are reached over "
+                        f"IPv4 only: back ends 'sim' and 'kernel' (-o emulation=link or tc) have IPv6{cell_of(job)}"
+                    )
                 if flow["application"]["kind"] == "program":
                     kind = flow["application"]["name"]
                     raise BackendError(

@@ -21,6 +21,7 @@ __all__ = ["app", "main"]
 SECTIONS = {
     "Experiments": {
         "run": "Run a scenario: every cell of its sweep, every repetition, in parallel.",
+        "check": "Try your own queue discipline on random packets, and report broken rules.",
         "study": "Repeat published experiments, and compare the results with their claims.",
     },
     "Teaching": {
@@ -86,7 +87,7 @@ def _leave(code: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError, EndlessCallError  # noqa: PLC0415
 
     # Looking for plugins of pydantic reads the metadata of every installed package, and no command needs one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -112,6 +113,8 @@ def main() -> None:
         raise
     except DumbbellError as e:
         output.errors(str(e))
+        if isinstance(e, EndlessCallError):
+            _leave(2)
         sys.exit(2)
     except ModuleNotFoundError as e:
         from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415

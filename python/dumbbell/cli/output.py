@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from dumbbell.activity import heard
 from dumbbell.cli.front import FORMAT
 
 if TYPE_CHECKING:
@@ -250,10 +251,20 @@ def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[i
     # The count, the time and the spaces need this; the name gets the rest, so that a long one hides no number.
     numbers = (18 if unit == "bytes" else 11) + len(" 0:00:00 left ")
     shortest = max(console.width // 6, 1)
-    name = Text(what)
-    name.truncate(max(console.width - numbers - shortest, 1), overflow="ellipsis")
-    bar_width = min(max(console.width - numbers - cell_len(name.plain), shortest), 40)
+
+    def title(text: str) -> str:
+        shown = Text(text)
+        shown.truncate(max(console.width - numbers - shortest, 1), overflow="ellipsis")
+        return shown.plain
+
+    name = title(what)
+    bar_width = min(max(console.width - numbers - cell_len(name), shortest), 40)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width), count, TimeRemainingColumn())
     with Progress(*columns, TextColumn("left"), console=console, transient=True) as bar:
-        task = bar.add_task(name.plain, total=None)
-        yield lambda done, all_: bar.update(task, completed=done, total=all_)
+        task = bar.add_task(name, total=None)
+
+        def show(text: str) -> None:
+            bar.update(task, description=title(f"{what}: {text}" if text else what), refresh=True)
+
+        with heard(show):
+            yield lambda done, all_: bar.update(task, completed=done, total=all_)

@@ -11,7 +11,10 @@ from dumbbell.cli.reading import load
 
 __all__ = ["plot"]
 
-OVER_TIME = ("cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph")
+OVER_TIME = (
+    "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "load", "video",
+    "waterfall", "voice", "responsiveness",
+)  # fmt: skip
 OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dumbbell.cli import front, output, summaries
+from dumbbell.cli import code, front, output, summaries
 
 if TYPE_CHECKING:
     from dumbbell.backends import Backend
@@ -87,17 +87,20 @@ def _backends() -> list[str]:
     help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable.",
 )
 @click.option(
+    "--order",
+    type=click.Choice(["cells", "random"]),
+    default="cells",
+    show_default=True,
+    help="The order of the runs on a kernel: cell by cell, or drawn from the seed, so that a host that changes over "
+    "time disturbs all cells alike. The place of each run is in facts.order.",
+)
+@click.option(
     "--allow-programs",
     is_flag=True,
     help="Let the scenario start programs of its own choice on this host (applications of kind command, args of "
     "iperf3), isolated and without rights. Without this option, a question at the terminal.",
 )
-@click.option(
-    "--no-code",
-    is_flag=True,
-    help="Refuse scenarios that run code of their author's: own variants and rules, applications of kind command, "
-    "args of iperf3.",
-)
+@code.option()
 @click.option("--yes", is_flag=True, help="Begin very large sweeps without a question.")
 @click.option(
     "--plan", is_flag=True, help="Print the steps of a kernel back end for the first cell, and run nothing."
@@ -118,6 +121,7 @@ def run(
     hosts: Path | None,
     keep_agent: bool,
     options: tuple[str, ...],
+    order: Literal["cells", "random"],
     allow_programs: bool,
     no_code: bool,
     yes: bool,
@@ -130,7 +134,7 @@ def run(
     from dumbbell.processors import cores  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
     from dumbbell.results.lint import lint  # noqa: PLC0415
-    from dumbbell.scenario import Scenario, code_gate  # noqa: PLC0415
+    from dumbbell.scenario import Scenario  # noqa: PLC0415
     from dumbbell.scenario.model import before_cells  # noqa: PLC0415
 
     if qlog is not None and out is None:
@@ -149,10 +153,10 @@ def run(
         if v is not None
     }
     announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
-    with output.reserved(as_json), code_gate.guarded(_Gate(refuse=no_code)), before_cells(announced):
+    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced):
         scenario = Scenario.load(file, every)
     if no_code:
-        _refuse_commands(scenario)
+        code.refuse_commands(scenario)
     given = {**_options(options), **front.of_hosts(backend, hosts, keep_agent)}
     if allow_programs or _consents(scenario, backend, given, plan=plan):
         given["allow_programs"] = "on"
@@ -160,7 +164,8 @@ def run(
     if plan:
         _print_plan(chosen, scenario)
         return
-    if out is None and (scenario.trace.series or scenario.trace.packets):
+    evaluated = scenario.preset is not None and scenario.preset.is_evaluated
+    if out is None and (scenario.trace.series or scenario.trace.packets) and not evaluated:
         output.note("the scenario's series are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"trace": {}})
     if qlog is not None:
@@ -170,7 +175,7 @@ def run(
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
     with output.reserved(as_json), output.progress(scenario.name) as moved:
-        results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
+        results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
     if as_json:
         output.document(results.document())
     else:
@@ -179,33 +184,6 @@ def run(
         output.note(f"warning: {warned}")
     if out is not None:
         output.note(f"kept in {out}")
-
-
-class _Gate:
-    """Prints the code that a scenario runs before it is loaded, or refuses it."""
-
-    def __init__(self, *, refuse: bool) -> None:
-        self._refuse = refuse
-        self._shown: set[str] = set()
-
-    def __call__(self, what: str) -> None:
-        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-
-        if self._refuse:
-            raise DumbbellError(f"--no-code: the scenario runs {what}")
-        if what not in self._shown:
-            self._shown.add(what)
-            output.note(f"the scenario runs {what}")
-
-
-def _refuse_commands(scenario: Scenario) -> None:
-    """Refuse programs of the author's choice."""
-    from dumbbell.backends.programs import own_commands  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-
-    for cell in scenario.cells:
-        for place, command in own_commands(cell.scenario).items():
-            raise DumbbellError(f"--no-code: {place} starts a program: {command}")
 
 
 def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan: bool) -> bool:

@@ -22,3 +22,8 @@ def print_results(results: Results, *, every_row: bool) -> None:
     for what, table in (("flows", flow_summary(results)), ("queues", queue_summary(results))):
         if table.rows:
             output.print_summary(f"{results.scenario.name}: {what} ({each})", table, every_row=every_row)
+    if results.scenario.preset is not None and results.scenario.preset.is_evaluated:
+        from dumbbell.results.responsive import test_summary  # noqa: PLC0415 - imports polars
+
+        title = f"{results.scenario.name}: round trips per minute ({each})"
+        output.print_summary(title, test_summary(results), every_row=every_row)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dumbbell.cli import front, output, validate_random
+from dumbbell.cli import code, front, output, validate_random
 
 if TYPE_CHECKING:
     from dumbbell.validate import Case, Comparison, Measured
@@ -68,6 +68,7 @@ __all__ = ["validate"]
     help="Make the K worst cases smaller while they still differ, at most 24 runs each. Default: 0.",
 )
 @front.jobs()
+@code.option()
 @click.option("--list", "listed", is_flag=True, help="List the cases and do nothing else.")
 @front.json()
 def validate(
@@ -81,6 +82,7 @@ def validate(
     repetitions: int | None,
     shrink: int | None,
     jobs: int | None,
+    no_code: bool,
     listed: bool,
     as_json: bool,
 ) -> None:
@@ -92,7 +94,7 @@ def validate(
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.kernel import find  # noqa: PLC0415
     from dumbbell.processors import cores  # noqa: PLC0415
-    from dumbbell.validate import built_in, compare, load, measure, of_file  # noqa: PLC0415
+    from dumbbell.validate import built_in, compare, load, measure  # noqa: PLC0415
     from dumbbell.validate import store as store_cases  # noqa: PLC0415
 
     options = {"seed": seed, "repetitions": repetitions, "shrink": shrink}
@@ -107,7 +109,8 @@ def validate(
     held = {case.name: (case, measured) for case, measured in load(stored)} if stored is not None else {}
     cases: list[Case] = [case for case, _ in held.values()]
     if stored is None:
-        cases = [case for path in scenarios for case in of_file(path)] or list(built_in())
+        with output.reserved(as_json):
+            cases = _given(scenarios, no_code=no_code) or list(built_in())
     cases = _chosen(cases, only)
     if listed:
         for case in cases:
@@ -134,6 +137,17 @@ def validate(
         _write(out, cases, sim, kernel, comparisons, version)
     if any(c.outside for c in comparisons):
         sys.exit(1)
+
+
+def _given(files: tuple[Path, ...], *, no_code: bool) -> list[Case]:
+    """Read the cases of scenario files; code that they run is named, or refused."""
+    from dumbbell.validate import of_file  # noqa: PLC0415
+
+    with code.announced(refuse=no_code):
+        cases = [case for path in files for case in of_file(path)]
+    for case in cases if no_code else ():
+        code.refuse_commands(case.scenario)
+    return cases
 
 
 def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:

@@ -17,6 +17,7 @@ from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import (
     CAPABILITIES,
     DENIED,
+    IPV6_REMEDY,
     READ_ONLY_SETTINGS,
     Probe,
     available_variants,
@@ -130,6 +131,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
     user = "root" if found.as_root else "an ordinary user"
     yield _right("network namespaces", found.namespaces, user, "run as root, or allow user namespaces")
     yield _right("settings of namespaces", found.settings, user, READ_ONLY_SETTINGS.format("see the left"))
+    yield _right("IPv6", found.ipv6, user, IPV6_REMEDY)
     yield _right(
         "TUN interfaces",
         found.tunnel,

@@ -24,6 +24,7 @@ __all__ = [
     "find_module",
     "probe",
     "remedy_for_variant",
+    "why_no_ipv6",
     "why_no_veth",
     "why_not",
 ]
@@ -31,6 +32,7 @@ __all__ = [
 DENIED = "Operation not permitted"
 CAPABILITIES = "give the container --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN --cap-add SYS_NICE"
 NO_RIGHT = f"no interface can be made ({{}}): this user lacks the right to it: {CAPABILITIES}, or run as root"
+IPV6_REMEDY = "boot it without ipv6.disable=1, or use --backend sim"
 READ_ONLY_SETTINGS = (
     "/proc/sys is read-only and no other can be mounted ({}): the settings of a run's hosts can't be made: give the "
     "container --security-opt systempaths=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN"
@@ -97,6 +99,8 @@ class Probe:
         Network namespaces.
     settings : str or None
         Settings of a namespace (``/proc/sys``), which containers often have read-only.
+    ipv6 : str or None
+        IPv6 in a namespace.
     tunnel : str or None
         TUN devices.
     veth : str or None
@@ -113,6 +117,7 @@ class Probe:
 
     namespaces: str | None
     settings: str | None
+    ipv6: str | None
     tunnel: str | None
     veth: str | None
     offloads: dict[str, str | None]
@@ -178,6 +183,15 @@ def _no_namespace(found: Probe) -> str:
         return f"no network namespace can be made ({found.namespaces}): root lacks a right here: {CAPABILITIES}"
     who = " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
     return f"no network namespace can be made ({found.namespaces}): run as root{who}"
+
+
+def why_no_ipv6() -> str | None:
+    """Return why this host can't run flows over IPv6; None if it can, or if it can run none."""
+    try:
+        reason = probe().ipv6
+    except BackendError:
+        return None
+    return None if reason is None else f"this kernel has no IPv6 ({reason}): {IPV6_REMEDY}"
 
 
 def discipline_remedy(kind: str) -> str:

@@ -5,6 +5,7 @@ It makes no DNS lookup: a run's namespaces have no name server.
 
 from __future__ import annotations
 
+import socket
 import socketserver
 import sys
 from http.server import SimpleHTTPRequestHandler
@@ -18,5 +19,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 if __name__ == "__main__":
+    if ":" in sys.argv[1]:
+        Server.address_family = socket.AF_INET6
     with Server((sys.argv[1], int(sys.argv[2])), SimpleHTTPRequestHandler) as server:
         server.serve_forever()

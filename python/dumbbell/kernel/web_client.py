@@ -73,6 +73,7 @@ async def download(address: str, port: int, path: str, qlog: bool) -> dict[str, 
         server_name="server.test",
         quic_logger=logger,
     )
+    host = f"[{address}]" if ":" in address else address
     start = time.monotonic()
     connected = first_byte = None
     status, received, error = 0, 0, None
@@ -81,7 +82,7 @@ async def download(address: str, port: int, path: str, qlog: bool) -> dict[str, 
             client = cast("Client", protocol)
             connected = time.monotonic()
             try:
-                await client.request(f"{address}:{port}", path)
+                await client.request(f"{host}:{port}", path)
             finally:
                 end = time.monotonic()
                 status, received, first_byte = client.status, client.received, client.first_byte

@@ -162,7 +162,8 @@ def main(_site: str, address: str, port: str, algorithm: str, *folders: str) -> 
     chosen = functools.partialmethod(QuicConfiguration.__init__, congestion_control_algorithm=NAME)
     setattr(QuicConfiguration, "__init__", chosen)  # noqa: B010 - Hypercorn has no option for it
     config = Config()
-    config.bind = config.quic_bind = [f"{address}:{port}"]
+    host = f"[{address}]" if ":" in address else address
+    config.bind = config.quic_bind = [f"{host}:{port}"]
     config.certfile, config.keyfile = "cert.pem", "key.pem"
     config.alpn_protocols = ["h2", "http/1.1"]
     config.keep_alive_timeout = IDLE_S

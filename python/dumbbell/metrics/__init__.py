@@ -7,6 +7,7 @@ from dumbbell.metrics.harms import harm
 from dumbbell.metrics.knee_point import knee
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
+from dumbbell.metrics.round_trips import Responsiveness, responsiveness, rpm, trimmed_mean
 from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
 from dumbbell.metrics.speech import mos, r_factor
 from dumbbell.metrics.spike_detection import Spikes, spikes
@@ -26,6 +27,7 @@ __all__ = [
     "MeanDifference",
     "Paired",
     "Ratio",
+    "Responsiveness",
     "Spikes",
     "Summary",
     "compare_all",
@@ -45,6 +47,8 @@ __all__ = [
     "r_factor",
     "rate_per_window",
     "ratio",
+    "responsiveness",
+    "rpm",
     "rtt_slope",
     "segment_rate",
     "share_ratios",
@@ -53,5 +57,6 @@ __all__ = [
     "spikes",
     "summarize",
     "summarize_all",
+    "trimmed_mean",
     "warm_up",
 ]

@@ -6,10 +6,12 @@ from typing import Any
 
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.application import Ping
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
-from dumbbell.scenario.registry_choice import Named
+from dumbbell.scenario.registry_choice import Named, Owned
 from dumbbell.scenario.web import Web
+from dumbbell.scenario.workload import Workload
 
 __all__ = ["build"]
 
@@ -46,7 +48,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[edge.from_],
                 "to": numbers[edge.to],
                 "base_rtt_ns": base_rtt_ns,
-                "queue": _named(edge.settings.queue),
+                "queue": _owned(edge.settings.queue),
                 **of_settings[id(edge.settings)],
                 "drops": [_drop(drop) for drop in drops],
             }
@@ -59,12 +61,14 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[sender],
                 "to": numbers[receiver],
                 "start_ns": flow.start.ns,
+                **({} if flow.start_jitter is None else {"start_jitter_ns": flow.start_jitter.ns}),
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
-                "application": _application(flow),
+                **({} if flow.ip == 4 else {"ip": flow.ip}),
+                "application": _application(flow, rate),
                 "transport": _transport(flow),
             }
-            for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
+            for flow, (sender, receiver), rate in zip(scenario.single_flows, drawing.ends, layout.rates, strict=True)
         ],
         "trace": {
             "series": list(scenario.trace.tables),
@@ -103,8 +107,21 @@ def _named(named: Named) -> dict[str, Any]:
     return {"name": named.name, "params": dict(named.params)}
 
 
-def _application(flow: Flow) -> dict[str, Any]:
+def _owned(named: Owned) -> dict[str, Any]:
+    """The same for a name that may be own code: its content makes another plan."""
+    content = {} if named.own is None else {"content": named.own.content}
+    return {**_named(named), **content}
+
+
+def _application(flow: Flow, rate: float | None) -> dict[str, Any]:
     app = flow.application
+    if isinstance(app, Workload):
+        plan = app.plan()
+        if rate is not None:
+            plan["arrivals"]["per_s"] = rate
+        return {**plan, "arrivals_of": flow.group if app.arrivals.together and flow.group else flow.name}
+    if isinstance(app, Ping):
+        return app.plan(flow.ip)
     return app.plan(flow.transport) if isinstance(app, Web) else app.plan()
 
 
@@ -112,9 +129,7 @@ def _transport(flow: Flow) -> dict[str, Any]:
     stack = flow.endpoint_stack
     if flow.variant is None or stack is None:
         return {"kind": "udp"}
-    variant = _named(flow.variant)
-    if flow.variant.own is not None:
-        variant["content"] = flow.variant.own.content
+    variant = _owned(flow.variant)
     tls = {} if flow.tls is None else {"tls": _named(flow.tls)}
     return {"kind": flow.transport, "variant": variant, "stack": _named(stack), **tls}
 

@@ -197,6 +197,10 @@ class Plots:
         """Draw the packets of voice calls: their delays, the playout delay, missing ones, and the MOS over time."""
         return self._make("voice", run=run, flow=flow)
 
+    def responsiveness(self, *, run: int = 0) -> Plot:
+        """Draw a responsiveness test: goodput, the round trips of its probes, and RPM at each interval."""
+        return self._make("responsiveness", run=run)
+
     def timelapse(
         self,
         *,
@@ -267,6 +271,10 @@ class Plots:
     ) -> Plot:
         """Draw the cumulative distribution of a metric over runs, or of the packets' ``sojourn``."""
         return self._make("cdf", metric=metric, by=by, flow=flow, where=where)
+
+    def slowdown(self, *, metric: str | None = None, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the slowdown (or ``took_s``) of generated transfers over their size: mean, median, 99th percentile."""
+        return self._make("slowdown", metric=metric, flow=flow)
 
     def ellipse(
         self,

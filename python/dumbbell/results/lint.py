@@ -14,12 +14,16 @@ from dumbbell.results.record import Run
 from dumbbell.results.results import Results
 from dumbbell.results.warned import Warned, cell_names
 from dumbbell.scenario import Cell, Scenario
+from dumbbell.scenario.application import Ping
 
 __all__ = ["LIMITED", "Warned", "lint"]
 
 LIMITED = 0.75
 """Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
 cwnd-limited has more than 0.9: only recoveries leave part of the window unused."""
+
+MOST_NAMES = 3
+"""Flows that a warning names."""
 
 MOST_CELLS = 2000
 """Cells that are looked at."""
@@ -78,7 +82,7 @@ def _variants(scenario: Scenario) -> Iterator[Warned]:
     """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
     if not scenario.variants:
         return
-    flows = (flow for cell in scenario.cells for flow in cell.scenario.flows)
+    flows = (flow for cell in scenario.cells for flow in cell.scenario.single_flows)
     used = {flow.variant.name for flow in flows if flow.variant is not None}
     unused = [f"'{name}'" for name in scenario.variants if name not in used]
     if unused:
@@ -244,14 +248,32 @@ def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
 
 def _phases(pairs: Pairs) -> Iterator[Warned]:
     """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
-    found = [runs[0] for cell, runs in pairs if len(cell.scenario.flows) > 1 and not _varies(cell.scenario)]
-    if found:
+    found: dict[str, list[Run]] = {}
+    for cell, runs in pairs:
+        if len(cell.scenario.single_flows) > 1 and not _varies(cell.scenario):
+            found.setdefault(_together(cell.scenario), []).append(runs[0])
+    for together, runs in found.items():
         yield Warned(
             "phase-effects",
-            "nothing varies the timing of packets: with drop-tail queues phase effects may decide which flow loses "
-            "packets; set start_jitter, and jitter of a packet's transmission time on the access links",
-            () if len(found) == len(pairs) else cell_names(found),
+            f"nothing varies the timing of packets{together}: with drop-tail queues phase effects may decide which "
+            "flow loses packets, and a real network may share the rate otherwise; set start_jitter, and jitter of a "
+            "packet's transmission time on the access links",
+            () if len(runs) == len(pairs) else cell_names(runs),
         )
+
+
+def _together(scenario: Scenario) -> str:
+    """Return a clause with the flows that start at the same instant; empty without any."""
+    names: dict[int, list[str]] = {}
+    for flow in scenario.single_flows:
+        if not isinstance(flow.application, Ping):
+            names.setdefault(flow.start.ns, []).append(f"'{flow.name}'")
+    most = max(names.values(), key=len, default=[])
+    if len(most) < 2:
+        return ""
+    more = len(most) - MOST_NAMES
+    listed = [*most[:MOST_NAMES], *([f"{more} more"] if more > 0 else [])]
+    return f", and flows {', '.join(listed[:-1])} and {listed[-1]} start at the same instant"
 
 
 def _jittered(scenario: Scenario) -> bool:

@@ -34,8 +34,9 @@ def checked(content: object, newest: int) -> dict[str, Any]:
     names = content.get("files", {})
     if not isinstance(names, dict) or not all(isinstance(n, str) and _is_plain(n) for n in names.values()):
         raise ValueError("files: a table of file names is needed")
-    if not isinstance(content.get("registered", {}), dict):
-        raise ValueError("registered: a table is needed")
+    for name in ("registered", "registered_disciplines"):
+        if not isinstance(content.get(name, {}), dict):
+            raise ValueError(f"{name}: a table is needed")
     if not isinstance(content.get("tables") or {}, dict):
         raise ValueError("tables: a table is needed")
     if form == newest:

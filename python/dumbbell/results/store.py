@@ -41,8 +41,10 @@ from dumbbell.results.build_hash import build_hash
 from dumbbell.results.file_names import file_name, files_in, write_names
 from dumbbell.results.record import Run
 from dumbbell.results.runs import PART, RunLog
-from dumbbell.scenario import Scenario, files, trusted
-from dumbbell.scenario.own_variants import OwnVariant, scope
+from dumbbell.scenario import Scenario, files, own_disciplines, own_variants, trusted
+from dumbbell.scenario.own_code import OwnCode
+from dumbbell.scenario.own_disciplines import OwnDiscipline
+from dumbbell.scenario.own_variants import OwnVariant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,8 +179,15 @@ class Store:
         manifest = self.manifest()
         try:
             stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
-            named = {name: OwnVariant(name, content) for name, content in manifest.get("registered", {}).items()}
-            with files.beside(files.Files(self.path, stored, asleep=True)), scope(named), trusted():
+            of_flows = {name: OwnVariant(name, c) for name, c in manifest.get("registered", {}).items()}
+            links = manifest.get("registered_disciplines", {})
+            of_links = {name: OwnDiscipline(name, c) for name, c in links.items()}
+            with (
+                files.beside(files.Files(self.path, stored, asleep=True)),
+                own_variants.scope(of_flows),
+                own_disciplines.scope(of_links),
+                trusted(),
+            ):
                 document = manifest["scenario"]
                 if manifest["format"] == former.BEFORE_DEFAULT_STACKS:
                     document = former.with_stacks(document)
@@ -232,7 +241,8 @@ class Store:
                 f"{self.path}: holds results of back end '{manifest.get('backend')}', not '{backend}': "
                 "choose another directory"
             )
-        held = _identity(self.scenario(), manifest["files"], manifest["registered"])
+        stored = {key: manifest.get(key, {}) for key in ("registered", "registered_disciplines")}
+        held = _identity(self.scenario(), manifest["files"], stored)
         now = _identity(scenario, _stored_names(scenario), _registered(scenario))
         different = [key for key in now if held.get(key) != now[key]]
         if different:
@@ -263,7 +273,7 @@ class Store:
             "cells": len(scenario.cells),
             "cells_per_part": self._cells_per_part(scenario),
             "files": _stored_names(scenario),
-            "registered": _registered(scenario),
+            **_registered(scenario),
             "scenario": scenario.to_dict(),
         }
 
@@ -360,9 +370,9 @@ class Store:
         temporary.replace(path)
 
 
-def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, str]) -> dict[str, Any]:
+def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, dict[str, str]]) -> dict[str, Any]:
     """Everything that decides the results, defaults written out."""
-    content = scenario.model_dump(mode="json", by_alias=True) | {"files": names, "registered": registered}
+    content = scenario.model_dump(mode="json", by_alias=True) | {"files": names, **registered}
     return {key: value for key, value in content.items() if key not in EXTENDABLE}
 
 
@@ -373,10 +383,17 @@ def _stored_names(scenario: Scenario) -> dict[str, str]:
     return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
 
 
-def _registered(scenario: Scenario) -> dict[str, str]:
-    """Return the variants that the program has registered, by name, each with the hash of its content."""
-    found = {own.name: own.content for own in scenario.cells.seen.own.values() if not own.key}
-    return dict(sorted(found.items()))
+def _registered(scenario: Scenario) -> dict[str, dict[str, str]]:
+    """Return the variants and disciplines that the program has registered: by name, the hash of its content."""
+    seen = scenario.cells.seen
+    kinds: dict[str, Iterable[OwnCode]] = {
+        "registered": seen.own.values(),
+        "registered_disciplines": seen.disciplines.values(),
+    }
+    return {
+        key: {own.name: own.content for own in sorted(found, key=lambda own: own.name) if not own.key}
+        for key, found in kinds.items()
+    }
 
 
 def _now() -> str:

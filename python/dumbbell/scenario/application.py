@@ -13,6 +13,7 @@ from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
 from dumbbell.scenario.video import Video
 from dumbbell.scenario.voice import Voice
+from dumbbell.scenario.workload import Workload
 
 __all__ = [
     "Application",
@@ -27,10 +28,11 @@ __all__ = [
     "Transfer",
     "Video",
     "Voice",
+    "Workload",
 ]
 
-UDP_HEADERS = 28
-"""IP and UDP headers, bytes: the smallest datagram [RFC 791 §3.1, RFC 768]."""
+UDP_HEADERS = {4: 28, 6: 48}
+"""IP and UDP headers, bytes, by the version of IP: the smallest datagram [RFC 791 §3.1, RFC 8200 §3, RFC 768]."""
 
 
 class _Application(Part):
@@ -163,12 +165,12 @@ class Ping(_Application):
     tool: Literal["own", "ping"] = "own"
     """"ping": the host's program of that name; on a real kernel only."""
 
-    def plan(self) -> dict[str, Any]:
-        """Return its part of the plan, as plain values."""
+    def plan(self, ip: Literal[4, 6] = 4) -> dict[str, Any]:
+        """Return its part of the plan over a version of IP, as plain values."""
         if self.tool == "ping":
             seconds = [f"{t.ns * 1e-9:g}" for t in (self.interval, self.timeout)]
             count = ["-c", str(self.count)] if self.count else ["-w", "{seconds}"]
-            size = str(self.packet.bytes - UDP_HEADERS)  # ICMP's header is as long as UDP's
+            size = str(self.packet.bytes - UDP_HEADERS[ip])  # ICMP's header is as long as UDP's
             return program("ping", ["ping", "-n", "-i", seconds[0], "-W", seconds[1], "-s", size, *count, "{to}"])
         return {
             "kind": "ping",
@@ -180,5 +182,6 @@ class Ping(_Application):
 
 
 Application = Annotated[
-    Bulk | Transfer | Cbr | OnOff | Voice | Ping | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
+    Bulk | Transfer | Cbr | OnOff | Voice | Ping | Workload | Page | Video | Iperf3 | Http | Commands,
+    Discriminator("kind"),
 ]

@@ -34,7 +34,7 @@ def check(length: Duration, given: Set[str]) -> None:
 def plan(http: str, length: Duration, buffer: Duration) -> dict[str, Any]:
     """Return the plan's entry for the browser and its server, as plain values."""
     segments = length.ns // (SEGMENT_S * 10**9)
-    client = ["{python}", "-I", "{browser_client}", "{chromium}", "spki", "{from}", HTTPS_PORT, http]
+    client = ["{python}", "-I", "{browser_client}", "{chromium}", "spki", "{url_from}", HTTPS_PORT, http]
     client += [str(segments), str(SEGMENT_S), f"{buffer.ns * 1e-9:g}", "{seconds}"]
     server = [*TLS_SERVER, "{variant}" if http == "h3" else NO_QUIC, "{player}"]
     return program("video", client, server, client_receives=True)

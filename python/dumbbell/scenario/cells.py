@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 from dumbbell.exceptions import Problem
 from dumbbell.scenario.abr import OwnRule
 from dumbbell.scenario.application import Video
+from dumbbell.scenario.own_disciplines import OwnDiscipline
 from dumbbell.scenario.own_variants import OwnVariant
 from dumbbell.scenario.programs import Http
 from dumbbell.scenario.without_effect import without_effect
@@ -84,8 +85,10 @@ class Seen:
         Names of the flows whose programs write qlog files.
     own : dict of str to OwnVariant
         Own variants of the flows, by name.
+    disciplines : dict of str to OwnDiscipline
+        Own queue disciplines of the links, by name.
     code : list of str
-        Names of the own code that a run executes: own variants, and own rules of videos.
+        Names of the own code that a run executes: own variants, own disciplines, and own rules of videos.
     python : bool
         True if a part of that code is Python.
     """
@@ -94,8 +97,15 @@ class Seen:
     captures: bool
     qlogs: list[str]
     own: dict[str, OwnVariant]
+    disciplines: dict[str, OwnDiscipline]
     code: list[str]
     python: bool
+
+
+def own_disciplines(scenario: Scenario) -> dict[str, OwnDiscipline]:
+    """Return the own queue disciplines of a scenario's links, by name."""
+    queues = (edge.settings.queue for edge in scenario.layout.drawing.edges)
+    return {queue.own.name: queue.own for queue in queues if queue.own is not None}
 
 
 class Cells(Sequence[Cell]):
@@ -127,6 +137,7 @@ class Cells(Sequence[Cell]):
         """Make every cell once; ScenarioError if one can't be made."""
         captures = False
         own: dict[str, OwnVariant] = {}
+        disciplines: dict[str, OwnDiscipline] = {}
         rules: dict[str, None] = {}
         qlogs: dict[str, None] = {}
 
@@ -135,18 +146,18 @@ class Cells(Sequence[Cell]):
             for cell in self:
                 scenario = cell.scenario
                 captures = captures or scenario.capture.keeps
-                variants = (flow.variant for flow in scenario.flows)
+                flows = scenario.single_flows
+                variants = (flow.variant for flow in flows)
                 own.update({v.own.name: v.own for v in variants if v is not None and v.own is not None})
-                videos = (flow.application for flow in scenario.flows if isinstance(flow.application, Video))
+                disciplines.update(own_disciplines(scenario))
+                videos = (flow.application for flow in flows if isinstance(flow.application, Video))
                 rules.update({app.abr.own.name: None for app in videos if isinstance(app.abr, OwnRule)})
-                qlogs.update(
-                    {f.name: None for f in scenario.flows if isinstance(f.application, Http) and f.application.qlog}
-                )
+                qlogs.update({f.name: None for f in flows if isinstance(f.application, Http) and f.application.qlog})
                 yield scenario
 
         problems = without_effect(scenarios())
-        python = bool(rules) or any(variant.key != "library" for variant in own.values())
-        return Seen(problems, captures, [*qlogs], own, [*own, *rules], python)
+        python = bool(rules) or any(code.key != "library" for code in (*own.values(), *disciplines.values()))
+        return Seen(problems, captures, [*qlogs], own, disciplines, [*own, *disciplines, *rules], python)
 
     def scenario_of(self, number: int) -> Scenario:
         """Return the scenario of a cell."""

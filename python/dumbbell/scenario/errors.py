@@ -84,7 +84,8 @@ def _message(detail: ErrorDetails) -> tuple[str, str]:
     if kind == "value_error":
         return str(ctx["error"]), ""
     if kind == "literal_error":
-        return _choice("value", given, re.findall(r"'([^']*)'", ctx["expected"])), ""
+        names = re.findall(r"'([^']*)'", ctx["expected"])
+        return _choice("value", given, names) if names else f"{_show(given)} given: {ctx['expected']} is needed", ""
     if kind.startswith("union_tag"):
         return _tag(kind, ctx, given)
     if kind in _BOUNDS:

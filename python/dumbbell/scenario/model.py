@@ -9,22 +9,25 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.reading import read_text
 from dumbbell.registry import unknown
-from dumbbell.scenario import files, own_variants, toml
+from dumbbell.scenario import files, own_disciplines, own_variants, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.cells import Cell, Cells
+from dumbbell.scenario.copies import copies_of
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
-from dumbbell.scenario.own_variants import OwnVariant, VariantSource
+from dumbbell.scenario.own_code import OwnCode, Source
+from dumbbell.scenario.own_disciplines import DisciplineSource
+from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.presets import Preset
 from dumbbell.scenario.seeds import repetition_seed
@@ -84,6 +87,8 @@ class Scenario(Part):
     """Topology and links."""
     variants: dict[str, VariantSource] = Field(default_factory=dict)
     """Own variants by name; the flows' `variant` may name them."""
+    disciplines: dict[str, DisciplineSource] = Field(default_factory=dict)
+    """Own queue disciplines by name; the links' `queue` may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
     """Senders, receivers, and the traffic between them; none is needed with a preset."""
     preset: Preset | None = None
@@ -101,7 +106,11 @@ class Scenario(Part):
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
         data, added = _with_preset(data)
-        with files.beside(files.current().fresh()) as found, own_variants.scope(_own(data.get("variants"))):
+        with (
+            files.beside(files.current().fresh()) as found,
+            own_variants.scope(_own("variants", data, VariantSource, own_variants)),
+            own_disciplines.scope(_own("disciplines", data, DisciplineSource, own_disciplines)),
+        ):
             try:
                 super().__init__(**data)
             except ValidationError as e:
@@ -181,6 +190,11 @@ class Scenario(Part):
         return toml.write(self.to_dict())
 
     @cached_property
+    def single_flows(self) -> list[Flow]:
+        """The flows, those with a `count` as their copies, in the order of the results."""
+        return copies_of(self.flows)
+
+    @cached_property
     def layout(self) -> Layout:
         """The network drawn out, with the ends and paths of the flows; the sweep is not part of it."""
         return lay_out(self)
@@ -236,8 +250,9 @@ class Scenario(Part):
             found.append(
                 Problem("until.at_most", f"{self.until.at_most} given: repetitions are {self.repetitions} already")
             )
-        if self.until is not None and self.until.flow not in {None, *(f.name for f in self.flows)}:
-            message = unknown("flow", str(self.until.flow), [f.name for f in self.flows])
+        singles = [flow.name for flow in self.single_flows]
+        if self.until is not None and self.until.flow not in {None, *singles}:
+            message = unknown("flow", str(self.until.flow), singles)
             found.append(Problem("until.flow", message))
         names: set[str] = set()
         for number, flow in enumerate(self.flows):
@@ -245,7 +260,23 @@ class Scenario(Part):
                 found.append(Problem(f"flows.{number}.name", f"'{flow.name}' is taken by an earlier flow"))
             names.add(flow.name)
             found += self._flow_problems(flow)
-        return found
+        return found or self._copy_problems(names)
+
+    def _copy_problems(self, names: set[str]) -> list[Problem]:
+        """Return the first problem of a copy of a flow."""
+        for single in self.single_flows:
+            if single.group is None:
+                continue
+            place = join(["flows", single.group])
+            if single.name in names:
+                return [Problem(f"{place}.count", f"'{single.name}' is taken by another flow")]
+            if len(single.name) > LONGEST_NAME:
+                why = f"'{single.group}' given: names of copies have at most {LONGEST_NAME} characters"
+                return [Problem(f"{place}.name", why)]
+            end, jitter = single.stop or self.duration, single.start_jitter or self.start_jitter
+            if single.start.ns + jitter.ns > end.ns or single.start.ns >= end.ns:
+                return [Problem(f"{place}.spread", f"copy '{single.name}' may start after its end at '{end}'")]
+        return []
 
     def _flow_problems(self, flow: Flow) -> list[Problem]:
         place = join(["flows", flow.name])
@@ -317,7 +348,7 @@ def trusted() -> AbstractContextManager[None]:
 
 
 def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Add the flows and times of a preset to a raw document; also return the added ones."""
+    """Add the flows and defaults of a preset to a raw document; also return the added ones."""
     if data.get("preset") is None:
         return data, {}
     try:
@@ -328,24 +359,36 @@ def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
             [Problem(f"preset.{p.place}" if p.place else "preset", p.message) for p in problems]
         ) from None
     added: dict[str, Any] = {"flows": preset.flows()}
-    added |= {key: value for key, value in preset.times().items() if key not in data}
+    added |= {key: value for key, value in preset.defaults().items() if key not in data}
     flows = data.get("flows", [])
     return {**data, **added, "flows": [*flows, *added["flows"]] if isinstance(flows, list) else flows}, added
 
 
-def _own(given: object) -> dict[str, OwnVariant]:
-    """Load the own variants of a raw document. The model reports entries that are not tables."""
-    found: dict[str, OwnVariant] = {}
+Code = TypeVar("Code", bound=OwnCode)
+Code_co = TypeVar("Code_co", bound=OwnCode, covariant=True)
+
+
+class _Home(Protocol[Code_co]):
+    """A module of own code."""
+
+    def free(self, name: str) -> None: ...
+    def load(self, key: str, text: str, name: str | None = None) -> Code_co: ...
+
+
+def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[Code]) -> dict[str, Code]:
+    """Load the own code that a section of a raw document names. The model reports entries that are not tables."""
+    found: dict[str, Code] = {}
     problems = []
+    given = data.get(section)
     for name, source in given.items() if isinstance(given, dict) else ():
-        place = join(["variants", str(name)])
+        place = join([section, str(name)])
         try:
-            key, text = VariantSource.model_validate(source).place
+            key, text = kind.model_validate(source).place
         except ValidationError:
             continue
         try:
-            own_variants.free(str(name))
-            found[str(name)] = own_variants.load(key, text, str(name))
+            home.free(str(name))
+            found[str(name)] = home.load(key, text, str(name))
         except ValueError as e:
             problems.append(Problem(f"{place}.{key}", str(e)))
     if problems:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.registry import unknown
-from dumbbell.scenario import code_gate, files
-from dumbbell.scenario.own_variants import module_of
+from dumbbell.scenario import own_code
 
 __all__ = ["OwnAbr", "load"]
 
@@ -55,23 +54,10 @@ class OwnAbr:
 
 def load(text: str) -> OwnAbr:
     """Load a rule from ``file.py:Class``; raises ValueError with the reason if that fails."""
-    file, colon, class_name = text.rpartition(":")
-    if not colon or not file or not class_name.isidentifier():
-        raise ValueError(f"'{text}' given: a file and a class are needed, such as \"mine.py:Mine\"")
-    path = files.resolve(file)
-    try:
-        content = f"{files.digest(path)}:{class_name}"
-    except (OSError, ValueError) as e:
-        why = e.strerror if isinstance(e, OSError) and e.strerror else e
-        raise ValueError(f"'{file}' can't be read: {why} ({path.absolute()})") from None
-    if files.current().asleep:
-        return OwnAbr(text, content)
-    code_gate.ask(f"{text} (Python)")
-    module = module_of(path, content)
-    found = getattr(module, class_name, None)
-    if not isinstance(found, type):
-        classes = [n for n, c in vars(module).items() if isinstance(c, type) and c.__module__ == module.__name__]
-        raise ValueError(f"{file}: {unknown('class', class_name, classes)}")
+    place = own_code.find("python", text)
+    if not place.loads:
+        return OwnAbr(text, place.content)
+    found = own_code.class_of(place, text)
     if not callable(getattr(found, "choose", None)):
-        raise ValueError(f"class {class_name} has no method choose: a rule needs it")
-    return OwnAbr(text, content, found, str(path))
+        raise ValueError(f"class {place.class_name} has no method choose: a rule needs it")
+    return OwnAbr(text, place.content, found, str(place.path))

@@ -1,4 +1,4 @@
-"""Tests of flent as presets: the flows that they consist of, under flent's names.
+"""Presets: the flows of flent's tests, under flent's names, and those of a responsiveness test.
 
 Sources: flent 2.x, ``flent/tests/NAME.conf`` of each name (flows, directions, marks, probes),
 ``netperf_definitions.inc`` (the TCP flows begin 5 s after the probes), ``runners.py`` (``VoipRunner``: a call is 172
@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from dumbbell.registry import unknown
+from dumbbell.scenario import responsiveness
 from dumbbell.scenario.base import Flag, Part, Text, Whole, problem
 from dumbbell.scenario.units import Duration, PositiveDuration, Rate
 
@@ -50,6 +51,8 @@ class Test:
         True if each pair of TCP flows has a server of its own (`Preset.delays`), with its own ping.
     flood : bool
         True for a UDP stream of `Preset.rate`.
+    rpm : bool
+        True for the responsiveness test, whose flows are those of `dumbbell.scenario.responsiveness`.
     """
 
     title: str
@@ -61,17 +64,19 @@ class Test:
     calls: int = 0
     hosts: bool = False
     flood: bool = False
+    rpm: bool = False
     keys: frozenset[str] = field(default=frozenset())
 
     def __post_init__(self) -> None:
         """Name the keys of `Preset` that have an effect."""
-        tcp = {"variant", "stack"} if self.up or self.down else set()
+        tcp = {"variant", "stack"} if self.up or self.down or self.rpm else set()
         udp = {"streams"} if self.streams else set()
         marks = {"classes"} if {*self.up, *self.down, *self.udp} - {"BE"} or self.calls else set()
         hosts = {"delays"} if self.hosts else {"client", "server"}
         flood = {"rate"} if self.flood else set()
-        probes = {"interval"} if self.udp or self.ping else set()
-        object.__setattr__(self, "keys", frozenset(tcp | udp | marks | hosts | flood | probes))
+        probes = {"interval"} if self.udp or self.ping or self.rpm else set()
+        rpm = {"direction", "connections"} if self.rpm else set()
+        object.__setattr__(self, "keys", frozenset(tcp | udp | marks | hosts | flood | probes | rpm))
 
 
 BE = ("BE",)
@@ -101,16 +106,22 @@ TESTS: dict[str, Test] = {
     "voip": Test("A voice call alone", ping=False, calls=1),
     "voip-1up": Test("A voice call beside one upload", up=BE, calls=1),
     "voip-rrul": Test("A voice call beside `rrul`", up=RRUL, down=RRUL, udp=("EF", "BK", "BE"), calls=1),
+    "responsiveness": Test("Round trips per minute under load (RPM)", ping=False, rpm=True),
 }  # fmt: skip
-"""The tests, by name."""
+"""The tests, by name. The last one isn't flent's."""
 NAMES = tuple(TESTS)
 
-OPTIONS = ("variant", "stack", "streams", "delays", "rate", "interval", "classes", "client", "server")
+DELAYS = tuple(map(Duration, ("5 ms", "25 ms", "45 ms", "95 ms")))
+"""Default delays of the servers of `rtt_fair`."""
+OPTIONS = (
+    *("variant", "stack", "streams", "delays", "rate", "interval", "classes", "client", "server"),
+    *("direction", "connections"),
+)
 """Keys that have an effect with some presets only."""
 
 
 class Preset(Part):
-    """Flows of a test of flent, after those of `flows`. A bare name has the default of every key.
+    """Flows of a test of flent, or of a responsiveness test, after those of `flows`. A bare name has all defaults.
 
     Probes run from the start, TCP flows, calls and floods begin after `lead` and last `length`. Uploads go from the
     left (s hosts) to the right (d hosts), downloads the other way.
@@ -124,28 +135,28 @@ class Preset(Part):
     """The endpoint of its TCP flows, as in a flow."""
     streams: Annotated[Whole, Field(ge=1, le=MOST_STREAMS)] = 4
     """TCP flows in each direction, for the tests with a free number."""
-    delays: Annotated[tuple[Duration, ...], Field(min_length=1, max_length=100)] = (
-        Duration("5 ms"),
-        Duration("25 ms"),
-        Duration("45 ms"),
-        Duration("95 ms"),
-    )
+    delays: Annotated[list[Duration], Field(min_length=1, max_length=100)] = Field(default_factory=lambda: [*DELAYS])
     """Delay from the client to each server without the bottleneck, for `rtt_fair` and its kin. Both access links
     of a server's flows have half of it."""
     rate: Rate = Rate("20 Mbit/s")
     """Rate of a flood."""
-    interval: PositiveDuration = PositiveDuration("200 ms")
-    """From one probe to the next (flent's step size)."""
+    interval: PositiveDuration | None = None
+    """From one probe to the next. Default: "200 ms" (flent's step size), with `responsiveness` "100 ms"."""
     lead: Duration = Duration("5 s")
     """From the start of the probes to that of the load."""
-    length: PositiveDuration = PositiveDuration("60 s")
-    """Length of the load. Without a tail, the scenario's `duration` can end it at another time."""
+    length: PositiveDuration | None = None
+    """Length of the load, by default "60 s", with `responsiveness` "30 s". Without a tail, the scenario's `duration`
+    can end it at another time."""
     tail: Duration = Duration("0 s")
     """From the end of the load to the end of the run; flent has 5 s. With 0 s the metrics of the probes are those
     under load, because the default of `measure_from` is `lead`."""
     classes: Flag = False
     """True: the flows have the classes 0 (EF), 1 (CS5), 2 (BE) and 3 (BK), for queues with classes. No queue reads
     DSCP, so without classes the marks have no effect."""
+    direction: Literal["both", "upload", "download"] = "both"
+    """Directions that a `responsiveness` test loads."""
+    connections: Annotated[Whole, Field(ge=1, le=MOST_STREAMS)] = responsiveness.CONNECTIONS
+    """Load-generating connections of a `responsiveness` test, in both directions together (MNP)."""
     client: Text | None = None
     """The node of the client, in a custom network; needs `server`."""
     server: Text | None = None
@@ -180,29 +191,48 @@ class Preset(Part):
         return self
 
     @property
+    def is_evaluated(self) -> bool:
+        """True for a responsiveness test, whose result is computed from series."""
+        return TESTS[self.name].rpm
+
+    @property
     def end(self) -> Duration:
         """The end of the load."""
-        return _text(self.lead.ns + self.length.ns)
+        rpm = TESTS[self.name].rpm
+        length = self.length or PositiveDuration("30 s" if rpm else "60 s")
+        return _text(self.lead.ns + length.ns)
 
-    def times(self) -> dict[str, str]:
-        """Return defaults of the scenario's times. Programs don't begin at one instant: hence the start jitter."""
+    def defaults(self) -> dict[str, Any]:
+        """Return defaults of the scenario's keys. Programs don't begin at one instant: hence the start jitter."""
         duration = _text(self.end.ns + self.tail.ns)
-        return {"duration": str(duration), "measure_from": str(self.lead), "start_jitter": JITTER}
+        times = {"duration": str(duration), "measure_from": str(self.lead), "start_jitter": JITTER}
+        return times | ({"trace": responsiveness.trace(self.flows())} if TESTS[self.name].rpm else {})
 
     def flows(self) -> list[dict[str, Any]]:
         """Return the flows, as a scenario writes them."""
         test = TESTS[self.name]
+        if test.rpm:
+            return responsiveness.flows(
+                tcp=self._tcp(),
+                ways=("download", "upload") if self.direction == "both" else (self.direction,),
+                connections=self.connections,
+                lead_ns=self.lead.ns,
+                interval_ns=(self.interval or PositiveDuration("100 ms")).ns,
+                ends=self._ends,
+            )
         return [*self._load(test), *self._probes(test)]
+
+    def _tcp(self) -> dict[str, Any]:
+        return {"variant": self.variant, **({"stack": self.stack} if self.stack is not None else {})}
 
     def _load(self, test: Test) -> Iterator[dict[str, Any]]:
         when = {"start": str(self.lead), **({"stop": str(self.end)} if self.tail.ns else {})}
         for direction, marks in (("upload", test.up), ("download", test.down)):
             each = self._pairs(marks) if test.hosts else list(marks) * (self.streams if test.streams else 1)
             for n, (name, mark) in enumerate(_named(each)):
-                tcp = {"variant": self.variant, **({"stack": self.stack} if self.stack is not None else {})}
                 yield {
                     "name": f"{direction}_{name}",
-                    **tcp,
+                    **self._tcp(),
                     **when,
                     **self._ends(direction == "download"),
                     **self._class(mark),
@@ -221,7 +251,11 @@ class Preset(Part):
         return [marks[n * len(marks) // len(self.delays)] for n in range(len(self.delays))]
 
     def _probes(self, test: Test) -> Iterator[dict[str, Any]]:
-        ping = {"kind": "ping", "interval": str(self.interval), "packet": "84 bytes"}  # 56 bytes of data [ping(8)]
+        ping = {
+            "kind": "ping",
+            "interval": str(self.interval or "200 ms"),
+            "packet": "84 bytes",
+        }  # 56 bytes of data [ping(8)]
         for name, mark in _named(list(test.udp)):
             probe = {**ping, "packet": "88 bytes"}  # 60 bytes of payload: times of both ends
             yield {"name": f"ping_udp_{name}", "application": probe, **self._ends(False), **self._class(mark)}

@@ -1,7 +1,8 @@
 """Applications that are real programs: they run on a real kernel only.
 
-In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{seconds}`` by the
-whole seconds that the flow lasts, less one, ``{variant}`` by the kernel's name of its congestion control.
+In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{url_from}`` and
+``{url_to}`` by the same as URLs have them (IPv6 addresses in brackets), ``{seconds}`` by the whole seconds that the
+flow lasts, less one, ``{variant}`` by the kernel's name of its congestion control.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Http(Part):
     def plan(self) -> dict[str, Any]:
         """Return its part of the plan, as plain values."""
         if self.version is None:
-            url = ["-o", "/dev/null", f"http://{{from}}:{HTTP_PORT}/{FILE}"]
+            url = ["-o", "/dev/null", f"http://{{url_from}}:{HTTP_PORT}/{FILE}"]
             client = ["curl", "-sS", "-w", r"%{json}\n", *(url * self.repeat)]
             server = ["{python}", "-I", "{web}", "{from}", HTTP_PORT]
         elif self.version == 3 and self.tool != "curl":
@@ -118,7 +119,7 @@ class Http(Part):
             # A name for each: curl uses the connection to a name again. The certificate is made for the run (-k).
             for number in range(self.repeat):
                 name = f"{number}.server.test:{HTTPS_PORT}"
-                client += ["--resolve", f"{name}:{{from}}", "-o", "/dev/null", f"https://{name}/{FILE}"]
+                client += ["--resolve", f"{name}:{{url_from}}", "-o", "/dev/null", f"https://{name}/{FILE}"]
             server = [*TLS_SERVER, "{variant}" if self.version == 3 else NO_QUIC]
         return program("http", client, server, client_receives=True, file=(FILE, self.size.bytes))
 

@@ -18,9 +18,9 @@ from pydantic_core import CoreSchema
 
 from dumbbell import _core, registry
 from dumbbell.registry import Parameter, unknown
-from dumbbell.scenario import own_variants
+from dumbbell.scenario import own_disciplines, own_variants
 from dumbbell.scenario.base import problem
-from dumbbell.scenario.own_variants import OwnVariant
+from dumbbell.scenario.own_code import KEYS, OwnCode
 from dumbbell.synonyms import suggestions
 
 __all__ = ["Named", "Queue", "Stack", "Tls", "Variant"]
@@ -85,8 +85,8 @@ class Named(BaseModel):
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
-    def _own(cls, given: dict[str, Any]) -> OwnVariant | None:  # noqa: ARG003
-        """Remove the keys of an own variant from a long form and return the variant, if it is one."""
+    def _own(cls, given: dict[str, Any]) -> OwnCode | None:  # noqa: ARG003
+        """Remove the keys of own code from a long form and return the code, if it is that."""
         return None
 
     @classmethod
@@ -168,46 +168,47 @@ def _parameter_schema(param: Parameter) -> JsonSchemaValue:
     return {"type": "string", **schema}
 
 
-class Variant(Named):
-    """A congestion control variant (``dumbbell variants`` lists them), or an own variant."""
-
-    family = "variant"
-    key = "name"
+class Owned(Named):
+    """A name from a registry, or own code: a name in the scenario, or a source in place."""
 
     own: Any = None
-    """The `OwnVariant`, unless it is in the registry."""
+    """The `OwnCode`, unless it is in the registry."""
 
-    @property
-    def default_stack(self) -> str:
-        """The preset of a flow that names none."""
-        return registry.default_stack(None if self.own is not None else self.name)
+    home: ClassVar[Any]
+    """The module of its own code: `own_variants` or `own_disciplines`."""
+    section: ClassVar[str]
+    """The section of a scenario that names own code."""
 
     @classmethod
-    def _own(cls, given: dict[str, Any]) -> OwnVariant | None:
-        places = [key for key in own_variants.KEYS if key in given]
+    def _own(cls, given: dict[str, Any]) -> OwnCode | None:
+        places = [key for key in KEYS if key in given]
         if not places:
-            name = given.get("name")
-            own = own_variants.named(name) if isinstance(name, str) else None
-            if own is not None:
-                del given["name"]
+            keys = dict.fromkeys((cls.key, "name"))
+            key = next((k for k in keys if k in given), None)
+            name = given.get(key) if key is not None else None
+            own: OwnCode | None = cls.home.named(name) if isinstance(name, str) else None
+            if own is not None and key is not None:
+                del given[key]
             return own
         key = places[0]
-        for other in ("name", *places[1:]):
+        for other in (cls.key, "name", *places[1:]):
             if other in given:
-                raise problem(f"'{key}' already gives the variant", other)
+                raise problem(f"'{key}' already gives the {cls.family}", other)
         text = given.pop(key)
         if not isinstance(text, str):
             raise problem(f"{text!r} given: a text is needed", key)
         try:
-            return own_variants.load(key, text)
+            loaded: OwnCode = cls.home.load(key, text)
         except ValueError as e:
             raise problem(str(e), key) from None
+        return loaded
 
     @classmethod
     def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:
-        own = own_variants.current()
-        if where == "name" and own and name not in cls._rows():
-            return where, unknown("variant", name, [*cls._rows(), *own])
+        own = cls.home.current()
+        if where in (cls.key, "name") and own and name not in cls._rows():
+            what = "queue discipline" if cls.family == "discipline" else cls.family
+            return where, unknown(what, name, [*cls._rows(), *own])
         return super()._better(name, where, message)
 
     @model_serializer
@@ -218,21 +219,32 @@ class Variant(Named):
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
-    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
-        return {name: v.params for v in registry.variants().values() for name in (v.name, *v.aliases)}
-
-    @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Besides the registry's names: names of ``[variants]``, and sources in place."""
+        """Besides the registry's names: names of the scenario's section, and sources in place."""
         forms = super().__get_pydantic_json_schema__(schema, handler)
         forms["anyOf"] += [
-            {"type": "string", "description": "A name in [variants], or one that the program has registered."},
-            *(
-                {"type": "object", "properties": {k: {"type": "string"}}, "required": [k]}
-                for k in ("name", *own_variants.KEYS)
-            ),
+            {"type": "string", "description": f"A name in [{cls.section}], or one that the program has registered."},
+            *({"type": "object", "properties": {k: {"type": "string"}}, "required": [k]} for k in (cls.key, *KEYS)),
         ]
         return forms
+
+
+class Variant(Owned):
+    """A congestion control variant (``dumbbell variants`` lists them), or an own variant."""
+
+    family = "variant"
+    key = "name"
+    home: ClassVar[Any] = own_variants
+    section = "variants"
+
+    @property
+    def default_stack(self) -> str:
+        """The preset of a flow that names none."""
+        return registry.default_stack(None if self.own is not None else self.name)
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        return {name: v.params for v in registry.variants().values() for name in (v.name, *v.aliases)}
 
 
 class Stack(Named):
@@ -288,12 +300,14 @@ class Stack(Named):
         return forms
 
 
-class Queue(Named):
-    """A queue discipline (``dumbbell disciplines`` lists them)."""
+class Queue(Owned):
+    """A queue discipline (``dumbbell disciplines`` lists them), or an own discipline."""
 
     family = "discipline"
     key = "discipline"
     default_name = "droptail"
+    home: ClassVar[Any] = own_disciplines
+    section = "disciplines"
 
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:

@@ -32,7 +32,7 @@ class Voice(Part):
 
     kind: Literal["voice"]
     packetization: Packetization = Packetization("20 ms")
-    """Speech in one packet, at most 200 ms: "20 ms" gives packets of 160 bytes and 40 bytes of headers."""
+    """Speech in one packet, at most 200 ms: "20 ms" gives 160 bytes, with headers of 40 bytes (IPv6: 60)."""
     concealment: Flag = True
     """True if the decoder conceals lost packets (G.711 Appendix I)."""
     jitter_buffer: Literal["adaptive"] | Duration = "adaptive"

@@ -84,6 +84,17 @@ REPETITIONS = 5
 MANY = 10
 """Repetitions where means are compared."""
 SAMPLE = "10 ms"
+STOCK, TUNED = "linux", "linux-tuned"
+"""Presets of a Linux endpoint: with the buffers of an unchanged Linux, and with ones that limit no flow."""
+STOCK_PATHS: tuple[tuple[str, tuple[str, ...], tuple[int, int, int], float], ...] = (
+    ("10M40", ("reno", "cubic", "bbr", "vegas"), (10, 40, 60), 1.0),
+    ("1M100", ("reno", "cubic", "bbr", "vegas"), (1, 100, 60), 1.0),
+    ("100M20", ("reno", "cubic", "bbr", "vegas"), (100, 20, 10), 1.0),
+    ("100M400", ("cubic", "bbr"), (100, 400, 12), 2.0),
+    ("500M100", ("cubic", "bbr"), (500, 100, 6), 1.0),
+)
+"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in
+Mbit/s, round trip in ms, length in s; buffer in BDP."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +113,8 @@ def shared_variants() -> list[str]:
     return names + sorted({k for name, k in kernel.items() if name in ours and k not in ours})
 
 
-def stack() -> str:
-    """Return the name of the preset for a Linux endpoint."""
-    return "linux" if "linux" in registry.stacks() else "rfc"
-
-
 def built_in() -> Iterator[Case]:
-    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat."""
+    """Return the built-in set: single flows, loss, pairs, far ones, sensitive ones, shares, and buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -139,6 +145,14 @@ def built_in() -> Iterator[Case]:
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
+    yield from _stock()
+
+
+def _stock() -> Iterator[Case]:
+    for path, those, measures, buffer in STOCK_PATHS:
+        for variant in those:
+            name = f"stock/{variant}/{path}/{buffer:g}bdp"
+            yield Case(name, _scenario(name, [variant], measures, buffer, stack=STOCK))
 
 
 def of_file(path: Path) -> Iterator[Case]:
@@ -161,12 +175,13 @@ def _scenario(
     gap: int = GAP,
     nudge: float = 0.0,
     repetitions: int = REPETITIONS,
+    stack: str = TUNED,
 ) -> Scenario:
     rate, rtt, seconds = path
     packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
     chance = loss > 0 or len(variants) > 1 or variants[0] in RANDOM
     flows: list[dict[str, Any]] = [
-        {"name": f"f{n + 1}", "variant": variant, "stack": stack(), "start": f"{gap * n} s"}
+        {"name": f"f{n + 1}", "variant": variant, "stack": stack, "start": f"{gap * n} s"}
         for n, variant in enumerate(variants)
     ]
     if ping:

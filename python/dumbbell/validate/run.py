@@ -14,7 +14,7 @@ from dumbbell.plan.build import build
 from dumbbell.validate.cases import Case
 from dumbbell.validate.measured import Measured
 
-__all__ = ["measure"]
+__all__ = ["held", "measure"]
 
 Progress = Callable[[int, int], None]
 
@@ -43,9 +43,9 @@ def measure(
     todo: list[Job] = []
     owner: dict[int, Case] = {}
     for case in cases:
-        held = _held(case, backend, keep)
-        if held is not None:
-            found[case.name] = held
+        kept = held(case, backend, keep)
+        if kept is not None:
+            found[case.name] = kept
             continue
         cell = case.scenario.cells[0]
         waiting[case.name] = [None] * case.scenario.repetitions
@@ -77,7 +77,8 @@ def _place(case: Case, backend: Backend, keep: Path) -> Path:
     return keep / backend.name / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
 
-def _held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
+def held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
+    """Return the measurements of a case that the directory has; None if there are none."""
     if keep is None or backend.name == "sim":
         return None  # simulator runs are fast and may be of a version under development
     try:

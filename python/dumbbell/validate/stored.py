@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.exceptions import DumbbellError, ResultsError
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Scenario, code_gate
 from dumbbell.validate.cases import Case, built_in
 from dumbbell.validate.measured import Measured
 
@@ -48,6 +48,10 @@ def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured],
     return place
 
 
+def _refuse(what: str) -> None:
+    raise ResultsError(f"a stored scenario runs {what}, and code of stored cases never runs")
+
+
 def load(folder: Path) -> list[tuple[Case, Measured]]:
     """Read all cases of a folder, by name; ResultsError if one can't be read."""
     place = folder / NAME
@@ -57,7 +61,8 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
         try:
             content = json.loads(line)
             given = content.get("scenario")
-            case = known[name] if given is None else Case(name, Scenario.from_dict(given))
+            with code_gate.guarded(_refuse):
+                case = known[name] if given is None else Case(name, Scenario.from_dict(given))
             if _mark(case) != content["plan"]:
                 raise ResultsError(f"{place}: {name}: the built-in case has changed since: measure it again")
             found.append((case, Measured.read(content["flows"])))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -136,12 +137,9 @@ def _reverse(case: Case) -> str:
     return "asymmetric" if reverse.get("rate") else "symmetric"
 
 
-def _stack(key: str, word: str) -> Callable[[Case], str]:
-    def of(case: Case) -> str:
-        stack = case.scenario.to_dict()["flows"][0]["stack"]
-        return word if isinstance(stack, dict) and key in stack else f"no {word}"
-
-    return of
+def _stack(case: Case) -> dict[str, Any]:
+    stack = case.scenario.to_dict()["flows"][0]["stack"]
+    return {"preset": stack} if isinstance(stack, str) else dict(stack)
 
 
 GROUPS: Mapping[str, Callable[[Case], str]] = {
@@ -149,8 +147,8 @@ GROUPS: Mapping[str, Callable[[Case], str]] = {
     "flows": _flows,
     "loss": _bottleneck("loss", "random loss"),
     "reverse": _reverse,
-    "ECN": _stack("ecn", "ECN"),
-    "buffers": _stack("receive_buffer", "stock buffers"),
+    "ECN": lambda case: "ECN" if _stack(case).get("ecn") else "no ECN",
+    "buffers": lambda case: str(_stack(case)["preset"]),
 }
 """Properties of a case by which differences are grouped."""
 

@@ -20,8 +20,8 @@ use serde::Deserialize;
 
 /// Rate of G.711: 8000 samples of one byte a second [ITU-T G.711 §2, §3].
 pub const G711_BPS: u64 = 64_000;
-/// Headers of a packet: RTP without contributing sources [RFC 3550 §5.1], UDP [RFC 768], IPv4 [RFC 791 §3.1].
-pub const HEADERS: u32 = 12 + 8 + 20;
+/// Headers of a packet within that of IP: RTP without contributing sources [RFC 3550 §5.1], UDP [RFC 768].
+pub const HEADERS: u32 = 12 + 8;
 
 /// A voice stream and its receiver.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -36,10 +36,12 @@ pub struct VoicePlan {
 }
 
 impl VoicePlan {
-    /// IP bytes of a packet.
+    /// IP bytes of a packet with an IP header of `ip_header` bytes.
     #[must_use]
-    pub fn packet_bytes(&self) -> u32 {
-        HEADERS + (u128::from(G711_BPS) * u128::from(self.packetization_ns) / 8_000_000_000) as u32
+    pub fn packet_bytes(&self, ip_header: u32) -> u32 {
+        ip_header
+            + HEADERS
+            + (u128::from(G711_BPS) * u128::from(self.packetization_ns) / 8_000_000_000) as u32
     }
 
     /// Checks the amounts.
@@ -71,7 +73,8 @@ mod tests {
     fn twenty_milliseconds_make_packets_of_200_bytes() {
         let plan = VoicePlan { packetization_ns: 20_000_000, concealment: true, jitter_buffer_ns: None };
         // 160 samples of one byte, 12 + 8 + 20 bytes of headers: 80 kbit/s.
-        assert_eq!(plan.packet_bytes(), 200);
+        assert_eq!(plan.packet_bytes(20), 200);
+        assert_eq!(plan.packet_bytes(40), 220);
         assert!(plan.check().is_ok());
         assert!(VoicePlan { packetization_ns: 0, ..plan }.check().is_err());
         assert!(VoicePlan { packetization_ns: 20_000_001, ..plan }.check().is_err());

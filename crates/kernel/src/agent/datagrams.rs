@@ -4,7 +4,7 @@
 use crate::error::{KernelError, Step};
 use crate::netlink::head;
 use crate::sys;
-use crate::traffic::{Counters, Cx, Host, Traffic, UDP_HEADERS};
+use crate::traffic::{Counters, Cx, Host, Traffic};
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::Source;
 use dumbbell_sim::meter::DurationStats;
@@ -27,7 +27,7 @@ pub(super) struct DatagramSender {
 
 impl DatagramSender {
     pub(super) fn new(hosts: [Host; 2], source: Source) -> DatagramSender {
-        let payload = vec![0; source.packet_bytes.saturating_sub(UDP_HEADERS) as usize];
+        let payload = vec![0; source.packet_bytes.saturating_sub(hosts[0].datagram_headers()) as usize];
         DatagramSender { hosts, source, payload, socket: None, sent: 0, stopped: false }
     }
 }
@@ -92,7 +92,7 @@ impl DatagramReceiver {
     /// Counts a datagram that was received at `now`.
     fn count(&mut self, payload: &[u8], now: u64) {
         self.received += 1;
-        self.bytes += payload.len() as u64 + u64::from(UDP_HEADERS);
+        self.bytes += payload.len() as u64 + u64::from(self.host.datagram_headers());
         if payload.len() >= STAMP {
             // Before zero only if the offset of the clocks is wrong by more than the delay.
             self.delays.record(Dur(now.saturating_sub(u64::from_le_bytes(head(payload)))));

@@ -291,7 +291,8 @@ fn traffic(
     side: usize,
     variants: &LoadedVariants,
 ) -> Result<Box<dyn Traffic>, KernelError> {
-    let host = |s: usize| Host { network: None, address: at.addresses[s], port: at.port, local: s == side };
+    let host =
+        |s: usize| Host { network: None, address: at.addresses[s].into(), port: at.port, local: s == side };
     let hosts = [host(0), host(1)];
     Ok(match (&flow.transport, &flow.application, source(plan, flow)) {
         (TransportPlan::Tcp { variant, stack, tls: None }, app, source) => {

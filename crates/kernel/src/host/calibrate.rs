@@ -13,15 +13,16 @@ use dumbbell_plan::{LOCAL, LinkPlan, MediumPlan, Plan, Routes};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const PORT: u16 = 5009;
-/// IP and UDP headers, bytes [RFC 791 §3.1, RFC 768].
-const HEADERS: u32 = 28;
+/// File for the progress.
+const PROGRESS: &str = "progress";
 /// IP packet of an echo request or reply, bytes.
 const ECHO: u32 = 100;
 /// Bound of the time of all paths' echoes together, ns.
@@ -151,7 +152,8 @@ fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
     let mut trained = BTreeSet::new();
     let all = paths.len() as u64;
     let mut measured = Vec::new();
-    for (n, (there, back)) in paths {
+    for (done, (n, (there, back))) in paths.into_iter().enumerate() {
+        report(done as u64, all);
         let links = |route: &[usize]| route.iter().map(|l| &plan.links[*l]).collect::<Vec<_>>();
         let (there_links, back_links) = (links(&there), links(&back));
         let slowest = there.iter().copied().min_by_key(|l| plan.links[*l].rate_bps).unwrap_or(0);
@@ -169,7 +171,13 @@ fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
         }
         measured.push(probe.path(&plan.flows[n].name, all, trained.insert(slowest), varies)?);
     }
+    report(all, all);
     Ok(measured)
+}
+
+/// Writes the number of measured paths, and of all, for the process that waits: many paths take a while.
+fn report(done: u64, all: u64) {
+    let _ = fs::write(PROGRESS, format!("{done} {all}"));
 }
 
 impl CalibratedNetwork<'_> {
@@ -219,11 +227,11 @@ struct Probe<'a> {
     rtt_ns: u64,
 }
 
-fn socket(network: &OwnedFd, at: Ipv4Addr) -> Result<OwnedFd, KernelError> {
+fn socket(network: &OwnedFd, at: IpAddr) -> Result<OwnedFd, KernelError> {
     let make = || {
         sys::enter_net_namespace(network)?;
-        let fd = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
-        sys::bind(&fd, SocketAddrV4::new(at, PORT))?;
+        let fd = sys::socket(sys::family_of(at), libc::SOCK_DGRAM, 0)?;
+        sys::bind(&fd, SocketAddr::new(at, PORT))?;
         sys::enable_timestamps(&fd)?;
         Ok(fd)
     };
@@ -277,14 +285,19 @@ impl Probe<'_> {
         Ok(path)
     }
 
+    /// Returns the bytes of the IP and UDP headers [RFC 791 §3.1, RFC 8200 §3, RFC 768].
+    fn headers(&self) -> u32 {
+        if self.flow_hosts.addresses[0].is_ipv6() { 48 } else { 28 }
+    }
+
     /// Returns the shortest RTT of some echoes, ns, without the time that the reply takes in this program; echoes sent and lost.
     fn echoes(&self, a: &OwnedFd, b: &OwnedFd, paths: u64) -> Result<(Option<u64>, [u64; 2]), KernelError> {
         let count = (ECHOES_NS / paths / self.rtt_ns.max(1)).clamp(2, 12);
         let limit = 2 * self.rtt_ns + 50_000_000;
         let (mut best, mut lost) = (None, 0);
-        let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
+        let to_b = SocketAddr::new(self.flow_hosts.addresses[1], PORT);
         let mut buffer = [0; 128];
-        let mut payload = [0; (ECHO - HEADERS) as usize];
+        let mut payload = vec![0; (ECHO - self.headers()) as usize];
         for n in 0..count {
             payload[..8].copy_from_slice(&n.to_le_bytes());
             let began = wall();
@@ -326,8 +339,8 @@ impl Probe<'_> {
     fn train(&self, a: &OwnedFd, b: &OwnedFd) -> Result<Train, KernelError> {
         let each = self.packet_ns();
         let count = (TRAIN_NS / each).clamp(TRAIN_PACKETS[0], TRAIN_PACKETS[1]);
-        let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
-        let mut payload = vec![0; (self.packet - HEADERS) as usize];
+        let to_b = SocketAddr::new(self.flow_hosts.addresses[1], PORT);
+        let mut payload = vec![0; (self.packet - self.headers()) as usize];
         let mut buffer = vec![0; self.packet as usize];
         // (one-way delay, receive time), ns.
         let mut arrivals: Vec<(u64, u64)> = Vec::new();

@@ -12,7 +12,7 @@ use dumbbell_plan::Plan;
 use dumbbell_sim::meter::DurationStats;
 use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
-use dumbbell_wire::{Ecn, SeqUnwrapper};
+use dumbbell_wire::{Ecn, IpVersion, SeqUnwrapper};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -140,12 +140,14 @@ impl Tunnels for Vec<[OwnedFd; 2]> {
 #[derive(Clone, Debug, Default)]
 struct Frame {
     direction: u32,
+    /// Identifies it among the packets of its direction.
+    key: u64,
     bytes: Vec<u8>,
 }
 
 impl Frame {
     fn packet(&self) -> Option<Packet> {
-        Packet::read_as(self.direction, &self.bytes)
+        Packet::read_as(self.direction, &self.bytes).map(|packet| Packet { key: self.key, ..packet })
     }
 }
 
@@ -157,6 +159,8 @@ struct Link<'a> {
     frames: Vec<Frame>,
     events: Vec<Event>,
     numbering: Vec<Numbering>,
+    /// Packets of hosts so far.
+    entered: u64,
     observer: Option<Sender<Observation>>,
     late: DurationStats,
     delivered: u64,
@@ -183,6 +187,7 @@ pub(crate) fn run(
         frames: Vec::new(),
         events: Vec::new(),
         numbering: vec![Numbering::default(); 2 * plan.flows.len()],
+        entered: 0,
         observer,
         late: DurationStats::new(),
         delivered: 0,
@@ -250,10 +255,14 @@ impl Link<'_> {
 
     /// Enters a packet that a host has sent, read from the descriptor of `token`.
     fn enter(&mut self, token: u64, bytes: &[u8], end: u64) {
-        let Some(packet) = self.tunnels.packet(token, bytes) else {
+        let Some(mut packet) = self.tunnels.packet(token, bytes) else {
             self.foreign += 1;
             return;
         };
+        if IpVersion::of_packet(bytes) == Some(IpVersion::V6) {
+            packet.key = self.entered; // the headers of several packets may be the same
+        }
+        self.entered += 1;
         let now = self.now();
         if now > end {
             return;
@@ -269,7 +278,7 @@ impl Link<'_> {
         if self.frames.len() <= handle {
             self.frames.resize(handle + 1, Frame::default());
         }
-        self.frames[handle].direction = direction;
+        (self.frames[handle].direction, self.frames[handle].key) = (direction, packet.key);
         self.frames[handle].bytes.clear();
         self.frames[handle].bytes.extend_from_slice(bytes);
         self.report(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });

@@ -3,8 +3,9 @@
 
 use super::settings;
 use crate::netlink::{self, Netlink};
+use crate::plan::ipv6;
 use crate::plan::tun::INTERFACE;
-use crate::run::veth_network::OFFLOADS;
+use crate::run::veth_network::{OFFLOADS, set_ipv6};
 use crate::sys;
 use serde_json::{Map, Value, json};
 use std::io::{Error, Result};
@@ -25,6 +26,15 @@ pub fn print() {
     let veth = if usable { netlink::try_veth().err().map(|e| e.to_string()) } else { None };
     let offloads = if veth.is_none() && usable { offloads() } else { Map::new() };
     let settings = if usable { settings::make_writable().err() } else { None };
+    // The first setting that a run with IPv6 makes. It is the namespace's own.
+    let ipv6 = if usable && settings.is_none() {
+        ipv6::SETTINGS[..1]
+            .iter()
+            .find_map(|(name, value)| set_ipv6(name, value).err())
+            .map(|e| e.to_string())
+    } else {
+        None
+    };
     let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
@@ -46,6 +56,7 @@ pub fn print() {
         json!({
             "namespaces": text(&namespaces),
             "settings": text(&settings),
+            "ipv6": ipv6,
             "tunnel": reason,
             "veth": veth,
             "offloads": offloads,

@@ -5,9 +5,10 @@ use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
 use crate::plan::hosts::Namespace;
+use crate::plan::ipv6;
 use crate::plan::tun::{INTERFACE, QUEUE, TunTopology};
 use crate::run::network::FlowHosts;
-use crate::run::veth_network::OFFLOADS;
+use crate::run::veth_network::{OFFLOADS, set_ipv6};
 use crate::sys;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -53,6 +54,9 @@ fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedF
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
     for (name, value) in &plan.sysctls {
         fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))?;
+    }
+    if plan.address.is_some_and(|address| address.is_ipv6()) {
+        ipv6::SETTINGS.iter().try_for_each(|(name, value)| set_ipv6(name, value))?;
     }
     let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
     let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;

@@ -5,17 +5,20 @@ use super::message::{Message, Netlink, attributes, head};
 use super::qdisc::{NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words};
 use crate::error::KernelError;
 use crate::plan::policer::Policer;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Parent and handle of an interface's `ingress` discipline [Linux pkt_sched.h TC_H_INGRESS].
 const TC_H_INGRESS: u32 = 0xffff_fff1;
 const INGRESS: u32 = 0xffff_0000;
-const PRIORITY: u32 = 1;
+/// Priorities of the filters for IPv4 and IPv6: all filters of one priority have the same protocol.
+const PRIORITIES: [u32; 2] = [1, 2];
 const TCA_FLOWER_CLASSID: u16 = 1;
 const TCA_FLOWER_ACT: u16 = 3;
 const TCA_FLOWER_KEY_ETH_TYPE: u16 = 8;
 const TCA_FLOWER_KEY_IPV4_SRC: u16 = 10;
 const TCA_FLOWER_KEY_IPV4_SRC_MASK: u16 = 11;
+const TCA_FLOWER_KEY_IPV6_SRC: u16 = 14;
+const TCA_FLOWER_KEY_IPV6_SRC_MASK: u16 = 15;
 const TCA_ACT_KIND: u16 = 1;
 const TCA_ACT_OPTIONS: u16 = 2;
 const TCA_ACT_STATS: u16 = 4;
@@ -38,7 +41,7 @@ pub(super) fn add_class_filter(
     net: &Netlink,
     index: u32,
     parent: u32,
-    source: Ipv4Addr,
+    source: IpAddr,
     class: u32,
 ) -> Result<(), KernelError> {
     add(net, index, parent, source, |m| m.number(TCA_FLOWER_CLASSID, class))
@@ -66,19 +69,30 @@ fn add(
     net: &Netlink,
     index: u32,
     parent: u32,
-    source: Ipv4Addr,
+    source: IpAddr,
     verdict: impl FnOnce(Message) -> Message,
 ) -> Result<(), KernelError> {
-    let protocol = (libc::ETH_P_IP as u16).to_be_bytes();
+    let [v4, v6] = PRIORITIES;
+    let (protocol, priority, [key, mask], address) = match source {
+        IpAddr::V4(a) => {
+            let keys = [TCA_FLOWER_KEY_IPV4_SRC, TCA_FLOWER_KEY_IPV4_SRC_MASK];
+            (libc::ETH_P_IP, v4, keys, a.octets().to_vec())
+        }
+        IpAddr::V6(a) => {
+            let keys = [TCA_FLOWER_KEY_IPV6_SRC, TCA_FLOWER_KEY_IPV6_SRC_MASK];
+            (libc::ETH_P_IPV6, v6, keys, a.octets().to_vec())
+        }
+    };
+    let protocol = (protocol as u16).to_be_bytes();
     let mut message = fixed(index, 0, parent);
     // tcm_info: priority and protocol.
-    message[16..].copy_from_slice(&(PRIORITY << 16 | u32::from(u16::from_ne_bytes(protocol))).to_ne_bytes());
+    message[16..].copy_from_slice(&(priority << 16 | u32::from(u16::from_ne_bytes(protocol))).to_ne_bytes());
     let message =
         Message::new(libc::RTM_NEWTFILTER, NEW, &message).text(TCA_KIND, "flower").nested(TCA_OPTIONS, |m| {
             verdict(
                 m.attribute(TCA_FLOWER_KEY_ETH_TYPE, &protocol)
-                    .attribute(TCA_FLOWER_KEY_IPV4_SRC, &source.octets())
-                    .attribute(TCA_FLOWER_KEY_IPV4_SRC_MASK, &[0xff; 4]),
+                    .attribute(key, &address)
+                    .attribute(mask, &vec![0xff; address.len()]),
             )
         });
     net.request(message, || format!("filter for {source} at v{index}"))

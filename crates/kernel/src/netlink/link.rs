@@ -4,13 +4,16 @@
 use super::message::{Message, Netlink};
 use crate::error::{KernelError, Step};
 use crate::plan::hosts::Route;
-use crate::plan::veth::{Interface, PEER, VethPair};
+use crate::plan::veth::{Interface, VethPair, peer};
+use crate::sys;
+use dumbbell_wire::IpVersion;
 use std::fs::File;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-const AF_INET: u8 = libc::AF_INET as u8;
+/// The address is usable at once, without a search for duplicates [Linux if_addr.h].
+const IFA_F_NODAD: u8 = 2;
 const VETH_INFO_PEER: u16 = 1;
 const RTNH_F_ONLINK: u32 = 4;
 const RTAX_WINDOW: u16 = 3;
@@ -77,21 +80,42 @@ pub(crate) fn set_up_with_mtu(net: &Netlink, index: u32, mtu: u32, queue: u32) -
     net.request(message, || format!("interface {index} up"))
 }
 
+/// Returns the address family and the bytes of an address.
+fn family_and_bytes(address: IpAddr) -> (u8, Vec<u8>) {
+    let bytes = match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
+    (sys::family_of(address) as u8, bytes)
+}
+
+fn version_of(address: IpAddr) -> IpVersion {
+    if address.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 }
+}
+
 /// Adds the address of an interface.
-pub(crate) fn add_address(net: &Netlink, index: u32, address: Ipv4Addr) -> Result<(), KernelError> {
-    let fixed = [&[AF_INET, 32, 0, 0], &index.to_ne_bytes()[..]].concat();
+pub(crate) fn add_address(net: &Netlink, index: u32, address: IpAddr) -> Result<(), KernelError> {
+    let (family, bytes) = family_and_bytes(address);
+    let flags = if address.is_ipv6() { IFA_F_NODAD } else { 0 };
+    let fixed = [&[family, bytes.len() as u8 * 8, flags, 0], &index.to_ne_bytes()[..]].concat();
     let message = Message::new(libc::RTM_NEWADDR, NEW, &fixed)
-        .attribute(libc::IFA_LOCAL, &address.octets())
-        .attribute(libc::IFA_ADDRESS, &address.octets());
+        .attribute(libc::IFA_LOCAL, &bytes)
+        .attribute(libc::IFA_ADDRESS, &bytes);
     net.request(message, || format!("address {address}"))
 }
 
 /// Adds the permanent neighbor entry of the other end of a veth pair.
-pub(crate) fn add_neighbor(net: &Netlink, index: u32, mac: [u8; 6]) -> Result<(), KernelError> {
+pub(crate) fn add_neighbor(
+    net: &Netlink,
+    ip: IpVersion,
+    index: u32,
+    mac: [u8; 6],
+) -> Result<(), KernelError> {
     let state = libc::NUD_PERMANENT.to_ne_bytes();
-    let fixed = [&[AF_INET, 0, 0, 0], &index.to_ne_bytes()[..], &state, &[0, 0]].concat();
+    let (family, bytes) = family_and_bytes(peer(ip));
+    let fixed = [&[family, 0, 0, 0], &index.to_ne_bytes()[..], &state, &[0, 0]].concat();
     let message = Message::new(libc::RTM_NEWNEIGH, NEW, &fixed)
-        .attribute(libc::NDA_DST, &PEER.octets())
+        .attribute(libc::NDA_DST, &bytes)
         .attribute(libc::NDA_LLADDR, &mac);
     net.request(message, || format!("neighbor of interface {index}"))
 }
@@ -101,13 +125,15 @@ pub(crate) fn add_neighbor(net: &Netlink, index: u32, mac: [u8; 6]) -> Result<()
 pub(crate) fn add_route(
     net: &Netlink,
     route: &Route,
-    source: Option<Ipv4Addr>,
+    source: Option<IpAddr>,
     congctl: Option<&str>,
 ) -> Result<(), KernelError> {
-    let bits = if route.to.is_some() { 32 } else { 0 };
+    let ip = route.to.or(source).map_or(IpVersion::V4, version_of);
+    let (family, gateway) = family_and_bytes(peer(ip));
+    let bits = if route.to.is_some() { gateway.len() as u8 * 8 } else { 0 };
     let fixed = [
         &[
-            AF_INET,
+            family,
             bits,
             0,
             0,
@@ -120,13 +146,13 @@ pub(crate) fn add_route(
     ]
     .concat();
     let mut message = Message::new(libc::RTM_NEWROUTE, NEW, &fixed)
-        .attribute(libc::RTA_GATEWAY, &PEER.octets())
+        .attribute(libc::RTA_GATEWAY, &gateway)
         .number(libc::RTA_OIF, route.oif);
     if let Some(to) = route.to {
-        message = message.attribute(libc::RTA_DST, &to.octets());
+        message = message.attribute(libc::RTA_DST, &family_and_bytes(to).1);
     }
     if let Some(source) = source {
-        message = message.attribute(libc::RTA_PREFSRC, &source.octets());
+        message = message.attribute(libc::RTA_PREFSRC, &family_and_bytes(source).1);
     }
     let metrics = [(RTAX_WINDOW, route.window), (RTAX_ADVMSS, route.advmss), (RTAX_INITCWND, route.initcwnd)];
     if congctl.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {

@@ -30,14 +30,14 @@ pub(crate) struct Socket {
     pub(crate) acked: u64,
 }
 
-/// Returns the connection with the most acknowledged bytes.
-pub(crate) fn busiest_connection(net: &Netlink) -> Result<Option<Socket>, KernelError> {
+/// Returns the connection of an address family with the most acknowledged bytes.
+pub(crate) fn busiest_connection(net: &Netlink, family: i32) -> Result<Option<Socket>, KernelError> {
     // inet_diag_req_v2: family, protocol, extensions (VEGASINFO requests the information of every variant), padding,
     // states; any address.
     let extensions = [INET_DIAG_INFO, INET_DIAG_VEGASINFO, INET_DIAG_CONG]
         .iter()
         .fold(0, |bits, kind| bits | 1 << (kind - 1));
-    let mut fixed = vec![libc::AF_INET as u8, libc::IPPROTO_TCP as u8, extensions, 0];
+    let mut fixed = vec![family as u8, libc::IPPROTO_TCP as u8, extensions, 0];
     fixed.extend(STATES.to_ne_bytes());
     fixed.extend([0; 48]);
     let message = Message::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_REQUEST | libc::NLM_F_DUMP, &fixed);

@@ -5,10 +5,12 @@ use crate::plan::describe;
 use crate::plan::policer::Policer;
 use crate::plan::qdisc::Qdisc;
 use crate::plan::target::Kernel;
-use crate::plan::veth::{Interface, PEER, VethTopology};
+use crate::plan::veth::{Interface, VethTopology, peer};
 use dumbbell_plan::Plan;
+use dumbbell_wire::IpVersion;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::net::IpAddr;
 
 impl VethTopology {
     /// The queue disciplines of all interfaces in `tc`'s syntax, outer ones first.
@@ -47,8 +49,7 @@ impl VethTopology {
             steps.push(format!("ip netns add '{}'{}", namespace.name, unnamed));
             if self.target.kernel == Kernel::Host {
                 let name = &namespace.name;
-                steps
-                    .push(format!("ip netns exec '{name}' sysctl -w net.ipv6.conf.default.disable_ipv6='1'"));
+                steps.extend(ipv6_steps(name, self.ipv6_settings(namespace)));
                 steps.push(format!("ip -n '{name}' link set lo up"));
             }
             for (name, value) in &namespace.sysctls {
@@ -72,16 +73,19 @@ impl VethTopology {
                 name(b.namespace),
                 mtu = self.mtu,
             ));
-            for (end, peer) in [(a, b), (b, a)] {
+            for (end, other) in [(a, b), (b, a)] {
                 let (namespace, device) = (name(end.namespace), end.name());
                 steps.push(format!(
                     "ip netns exec '{namespace}' ethtool -K {device} tso {offloads} gso {offloads} gro {offloads}"
                 ));
                 steps.push(format!("ip -n '{namespace}' link set {device} up"));
-                steps.push(format!(
-                    "ip -n '{namespace}' neigh add {PEER} lladdr {} dev {device} nud permanent",
-                    mac(peer)
-                ));
+                for ip in self.versions() {
+                    steps.push(format!(
+                        "ip -n '{namespace}' neigh add {} lladdr {} dev {device} nud permanent",
+                        peer(ip),
+                        mac(other)
+                    ));
+                }
                 if let Some(qdisc) = &end.qdisc {
                     steps.extend(commands(
                         qdisc,
@@ -91,7 +95,7 @@ impl VethTopology {
                     ));
                 }
                 if let Some(address) = self.namespaces[end.namespace].address {
-                    steps.push(format!("ip -n '{namespace}' addr add {address}/32 dev {device}"));
+                    steps.push(format!("ip -n '{namespace}' addr add {} dev {device}", whole(address)));
                 }
             }
         }
@@ -101,8 +105,14 @@ impl VethTopology {
         for namespace in &self.namespaces {
             for route in &namespace.routes {
                 let to = route.to.map_or("default".into(), |a| a.to_string());
-                let mut step =
-                    format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", namespace.name, route.oif);
+                let six = route.to.or(namespace.address).is_some_and(|address| address.is_ipv6());
+                let (option, ip) = if six { (" -6", IpVersion::V6) } else { ("", IpVersion::V4) };
+                let mut step = format!(
+                    "ip{option} -n '{}' route add {to} via {} dev v{} onlink",
+                    namespace.name,
+                    peer(ip),
+                    route.oif
+                );
                 if let Some(address) = namespace.address {
                     let _ = write!(step, " src {address}");
                 }
@@ -123,6 +133,21 @@ impl VethTopology {
         }
         steps
     }
+}
+
+/// Returns commands that set settings under `net.ipv6`.
+pub(crate) fn ipv6_steps(
+    namespace: &str,
+    settings: impl Iterator<Item = (&'static str, &'static str)>,
+) -> impl Iterator<Item = String> {
+    settings.map(move |(name, value)| {
+        format!("ip netns exec '{namespace}' sysctl -w net.ipv6.{}='{value}'", name.replace('/', "."))
+    })
+}
+
+/// Returns an address with the length of its prefix: all of it.
+pub(crate) fn whole(address: IpAddr) -> String {
+    if address.is_ipv6() { format!("{address}/128 nodad") } else { format!("{address}/32") }
 }
 
 fn mac(end: &Interface) -> String {
@@ -151,13 +176,17 @@ fn commands(qdisc: &Qdisc, start: &str, parent: &str, handle: u32) -> Vec<String
             all.extend(commands(&class.queue, start, &format!("parent {handle}:{n:x}"), handle + n));
             let filter = start.replacen(" qdisc ", " filter ", 1);
             all.extend(class.sources.iter().map(|source| {
-                    format!(
-                        "{filter} parent {handle}: protocol ip prio 1 flower src_ip {source} classid {handle}:{n:x}"
-                    )
-                }));
+                format!("{filter} parent {handle}: {} classid {handle}:{n:x}", flower(*source))
+            }));
         }
     }
     all
+}
+
+/// Returns a filter for packets of a source.
+fn flower(source: IpAddr) -> String {
+    let (protocol, priority) = if source.is_ipv6() { ("ipv6", 2) } else { ("ip", 1) };
+    format!("protocol {protocol} prio {priority} flower src_ip {source}")
 }
 
 fn police_commands(policer: &Policer, namespace: &str) -> Vec<String> {
@@ -169,8 +198,9 @@ fn police_commands(policer: &Policer, namespace: &str) -> Vec<String> {
             steps.push(format!("tc -n '{namespace}' qdisc add dev v{interface} ingress"));
         }
         steps.push(format!(
-            "tc -n '{namespace}' filter add dev v{interface} ingress protocol ip prio 1 flower src_ip {source} \
+            "tc -n '{namespace}' filter add dev v{interface} ingress {} \
              action police index {action} rate {rate_bps}bit burst {burst_bytes}b overhead {overhead} conform-exceed drop/ok",
+            flower(*source),
             action = policer.action(),
         ));
     }

@@ -3,7 +3,7 @@
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{AppPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan};
 use dumbbell_units::{Dur, Rate};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Describes everything that an emulated link does to packets.
 pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
@@ -143,7 +143,7 @@ fn over_time(course: &ProfilePlan, value: impl Fn(u64) -> String) -> String {
 pub(crate) fn flow(
     plan: &Plan,
     number: usize,
-    addresses: [Ipv4Addr; 2],
+    addresses: [IpAddr; 2],
     variant: Option<&str>,
     routes: &Routes,
 ) -> String {
@@ -191,8 +191,13 @@ fn carries(flow: &FlowPlan) -> String {
         AppPlan::Ping { interval_ns, packet_bytes, .. } => {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
+        AppPlan::Workload(_) => " of generated transfers".into(),
         AppPlan::Voice(voice) => {
-            format!(" in packets of {} bytes every {}", voice.packet_bytes(), Dur(voice.packetization_ns))
+            format!(
+                " in packets of {} bytes every {}",
+                voice.packet_bytes(flow.ip.header_bytes()),
+                Dur(voice.packetization_ns)
+            )
         }
         AppPlan::Video(video) => format!(" of {}", Dur(video.length_ns)),
         AppPlan::Objects(page) => format!(" of {} objects", page.objects.len()),

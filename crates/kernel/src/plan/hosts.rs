@@ -5,12 +5,11 @@ use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
 use crate::plan::sysctl::{KernelStack, kernel_stack, segment};
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
-use std::net::Ipv4Addr;
+use dumbbell_wire::{IpVersion, TcpHeader};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// MTU where no flow sends larger packets, bytes.
 const MTU: u32 = 1500;
-/// IP and TCP headers without options, bytes: an MTU less the MSS that goes with it [RFC 9293 §3.7.1].
-const HEADERS: u32 = 40;
 /// Largest number of flows: a machine of moderate memory runs as many.
 pub(crate) const MAX_FLOWS: usize = 500;
 
@@ -20,7 +19,7 @@ pub struct Namespace {
     /// Its name, unique.
     pub name: String,
     /// The address of a host; None for nodes and links.
-    pub address: Option<Ipv4Addr>,
+    pub address: Option<IpAddr>,
     /// Sysctls under `net.ipv4`, with `/` between their parts.
     pub sysctls: Vec<(&'static str, String)>,
     /// Its routing table.
@@ -31,7 +30,7 @@ pub struct Namespace {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
     /// The destination; None: the default route.
-    pub to: Option<Ipv4Addr>,
+    pub to: Option<IpAddr>,
     /// Index of the outgoing interface.
     pub oif: u32,
     /// Metric `initcwnd`: initial window of connections, segments (None: the kernel's default) [Linux tcp_input.c
@@ -48,7 +47,7 @@ pub struct Route {
 
 impl Route {
     /// A route without metrics.
-    pub(crate) fn without_metrics(to: Option<Ipv4Addr>, oif: u32) -> Route {
+    pub(crate) fn without_metrics(to: Option<IpAddr>, oif: u32) -> Route {
         Route { to, oif, initcwnd: None, advmss: None, window: None, congctl: None }
     }
 }
@@ -57,22 +56,48 @@ impl Route {
 pub(crate) struct HostPair {
     /// Their interface has no index yet: their routes have oif 0.
     pub(crate) namespaces: [Namespace; 2],
-    pub(crate) addresses: [Ipv4Addr; 2],
+    pub(crate) addresses: [IpAddr; 2],
     /// The kernel's name of the congestion control.
     pub(crate) variant: Option<&'static str>,
     /// Largest receive window, bytes.
     pub(crate) window: Option<u32>,
 }
 
-/// Returns the source address of a direction: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two bytes.
-pub(crate) fn address_of(direction: u32) -> Ipv4Addr {
-    let [high, low] = ((direction / 2) as u16).to_be_bytes();
-    Ipv4Addr::new(10, 1 + (direction % 2) as u8, high, low)
+/// Returns the source address of a direction: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two bytes; in
+/// IPv6, 2001:db8:1::M and 2001:db8:2::M [RFC 3849] with M = N + 1, because 0 is the routers' [RFC 4291 §2.6.1].
+pub(crate) fn address_of(ip: IpVersion, direction: u32) -> IpAddr {
+    let (flow, side) = ((direction / 2) as u16, 1 + (direction % 2) as u8);
+    match ip {
+        IpVersion::V4 => {
+            let [high, low] = flow.to_be_bytes();
+            IpAddr::V4(Ipv4Addr::new(10, side, high, low))
+        }
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, side.into(), 0, 0, 0, 0, flow + 1)),
+    }
+}
+
+/// Returns the direction of a source address; None if it is none of a flow's host.
+pub(crate) fn direction_of(address: IpAddr) -> Option<u32> {
+    let (flow, side) = match address {
+        IpAddr::V4(address) => match address.octets() {
+            [10, side @ (1 | 2), high, low] => (u16::from_be_bytes([high, low]), u32::from(side)),
+            _ => return None,
+        },
+        IpAddr::V6(address) => match address.segments() {
+            [0x2001, 0xdb8, side @ (1 | 2), 0, 0, 0, 0, number] => (number.checked_sub(1)?, u32::from(side)),
+            _ => return None,
+        },
+    };
+    Some(2 * u32::from(flow) + side - 1)
 }
 
 /// Returns the hosts of a flow.
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
+    if let AppPlan::Workload(_) = flow.application {
+        let message = "the kernel back ends generate no workload: back end 'sim' runs it".to_owned();
+        return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
+    }
     if let AppPlan::Video(_) | AppPlan::Objects(_) = flow.application {
         let message =
             format!("the kernel has no model of a {}: back end 'sim' runs it", flow.application.kind());
@@ -100,7 +125,7 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
             (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
         }
     };
-    let addresses = [0, 1].map(|side| address_of(2 * number as u32 + side));
+    let addresses = [0, 1].map(|side| address_of(flow.ip, 2 * number as u32 + side));
     let KernelStack { initcwnd, advmss, window, sysctls } = stack;
     if let (Some(_), AppPlan::Program { .. }) = (window, &flow.application) {
         let place = format!("flows.{}.stack.window", flow.name);
@@ -156,8 +181,11 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 | AppPlan::Ping { packet_bytes, .. },
                 TransportPlan::Udp {},
             ) => *packet_bytes,
-            (AppPlan::Voice(voice), TransportPlan::Udp {}) => voice.packet_bytes(),
-            (_, TransportPlan::Tcp { stack, .. }) => segment(stack).map_or(0, |bytes| bytes + HEADERS),
+            (AppPlan::Voice(voice), TransportPlan::Udp {}) => voice.packet_bytes(flow.ip.header_bytes()),
+            (_, TransportPlan::Tcp { stack, .. }) => {
+                // An MTU is an MSS with the headers [RFC 9293 §3.7.1].
+                segment(stack).map_or(0, |bytes| bytes + flow.ip.header_bytes() + TcpHeader::LEN as u32)
+            }
             _ => 0,
         })
         .fold(MTU, u32::max)

@@ -11,6 +11,7 @@ pub(crate) mod commands;
 pub(crate) mod congestion_control;
 pub(crate) mod describe;
 pub(crate) mod hosts;
+pub(crate) mod ipv6;
 pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod policer;

@@ -9,7 +9,7 @@ use crate::plan::target::{Kernel, Target};
 use crate::plan::veth::VethTopology;
 use dumbbell_plan::{LOCAL, Plan};
 use dumbbell_units::Rate;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Unit of the time in which a bucket fills, ns [Linux pkt_sched.h PSCHED_SHIFT].
 const TICK_NS: u128 = 64;
@@ -32,7 +32,7 @@ pub struct Policer {
     /// The link's framing, which counts, bytes.
     pub overhead: u16,
     /// Interfaces and source addresses of the link's packets.
-    pub inputs: Vec<(u32, Ipv4Addr)>,
+    pub inputs: Vec<(u32, IpAddr)>,
 }
 
 impl Policer {
@@ -83,7 +83,9 @@ pub(crate) fn policers(
             ));
         };
         let directions = 0..2 * plan.flows.len() as u32;
-        let inputs = directions.filter_map(|d| Some((input(plan, topology, d, number)?, address_of(d))));
+        let inputs = directions.filter_map(|d| {
+            Some((input(plan, topology, d, number)?, address_of(plan.flows[d as usize / 2].ip, d)))
+        });
         found.push(Policer {
             link: number,
             namespace: link.from,

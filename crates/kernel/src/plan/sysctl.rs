@@ -6,8 +6,9 @@ use dumbbell_plan::Named;
 use dumbbell_units::param::{ParamError, Params, Spec};
 use dumbbell_units::parse::Size;
 
-/// The preset that describes the kernel's stack.
-const LINUX: &str = "linux";
+/// The presets that describe the kernel's stack. The first one also stands for "rfc", the default of Tahoe, Reno, NewReno and
+/// SACK.
+const LINUX: [&str; 2] = ["linux", "linux-tuned"];
 
 /// MSS of an Ethernet, and the option with timestamps in each segment, bytes [RFC 9293 §3.7.1, RFC 7323 appendix A].
 const ETHERNET_MSS: u32 = 1460;
@@ -40,7 +41,7 @@ const SWITCHES: &[(&str, &str, [&str; 2])] = &[
 /// Returns the MSS that a stack asks for, bytes, within the bounds of the metric [Linux include/net/tcp.h TCP_MIN_MSS,
 /// metrics.c ip_metrics_convert].
 pub(crate) fn segment(stack: &Named) -> Option<u32> {
-    let specs = dumbbell_tcp::find_preset(LINUX).ok()?.params();
+    let specs = dumbbell_tcp::find_preset(LINUX[0]).ok()?.params();
     let given: Vec<_> = stack.given().into_iter().filter(|(key, _)| key == "mss").collect();
     let read = Params::read(&specs, &given).ok().filter(|_| !given.is_empty())?;
     Some(read.bytes("mss").0.clamp(88, 65_495) as u32)
@@ -76,15 +77,24 @@ fn size(given: &Params, key: &str, stack: &Named) -> u64 {
     }
 }
 
+fn one_of() -> String {
+    LINUX.map(|name| format!("'{name}'")).join(" or ")
+}
+
 /// Translates a flow's stack; `variant` is its scenario name.
 pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<KernelStack, KernelError> {
     let place = |key: &str| format!("flows.{flow}.stack{key}");
-    // "rfc" is the default of Tahoe, Reno, NewReno and SACK.
-    if ![LINUX, "rfc"].contains(&stack.name.as_str()) {
-        let message = format!("'{}' given: the kernel has its own; leave it out, or use 'linux'", stack.name);
-        return Err(KernelError::refused(&place(""), message));
-    }
-    let preset = dumbbell_tcp::find_preset(LINUX).map_err(|e| KernelError::refused(&place(""), e.message))?;
+    let described = match stack.name.as_str() {
+        "rfc" => LINUX[0],
+        name if LINUX.contains(&name) => name,
+        other => {
+            let message =
+                format!("'{other}' given: the kernel has its own; leave it out, or use {}", one_of());
+            return Err(KernelError::refused(&place(""), message));
+        }
+    };
+    let preset =
+        dumbbell_tcp::find_preset(described).map_err(|e| KernelError::refused(&place(""), e.message))?;
     let specs = preset.params_for(variant);
     let mut kernel = KernelStack::default();
     if variant == "newreno" {

@@ -6,8 +6,10 @@
 //! ```
 
 use crate::error::KernelError;
+use crate::plan::commands::{ipv6_steps, whole};
 use crate::plan::describe;
 use crate::plan::hosts::{HostPair, MAX_FLOWS, flow_hosts, mtu, refuse_module_parameters};
+use crate::plan::ipv6;
 use dumbbell_plan::{Plan, Routes};
 use dumbbell_sim::Live;
 
@@ -58,14 +60,19 @@ impl TunTopology {
             for (setting, value) in &namespace.sysctls {
                 steps.push(format!("ip netns exec '{name}' sysctl -w net.ipv4.{setting}='{value}'"));
             }
+            if namespace.address.is_some_and(|address| address.is_ipv6()) {
+                steps.extend(ipv6_steps(name, ipv6::SETTINGS.iter().copied()));
+            }
             steps.push(format!("ip -n '{name}' tuntap add {INTERFACE} mode tun"));
             steps.push(format!("ip netns exec '{name}' ethtool -K {INTERFACE} tso off gso off gro off"));
             steps.push(format!("ip -n '{name}' link set lo up"));
             let mtu = self.mtu;
             steps.push(format!("ip -n '{name}' link set {INTERFACE} up mtu {mtu} txqueuelen {QUEUE}"));
             if let Some(address) = namespace.address {
-                steps.push(format!("ip -n '{name}' addr add {address}/32 dev {INTERFACE}"));
-                let mut step = format!("ip -n '{name}' route add default dev {INTERFACE} src {address}");
+                steps.push(format!("ip -n '{name}' addr add {} dev {INTERFACE}", whole(address)));
+                let option = if address.is_ipv6() { " -6" } else { "" };
+                let mut step =
+                    format!("ip{option} -n '{name}' route add default dev {INTERFACE} src {address}");
                 for route in &namespace.routes {
                     step += &route.window.map_or(String::new(), |bytes| format!(" window {bytes}"));
                     step += &route.advmss.map_or(String::new(), |mss| format!(" advmss {mss}"));

@@ -15,15 +15,19 @@
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
-use crate::plan::hosts::{HostPair, MAX_FLOWS, Namespace, Route, flow_hosts, mtu, refuse_module_parameters};
+use crate::plan::hosts::{
+    HostPair, MAX_FLOWS, Namespace, Route, address_of, flow_hosts, mtu, refuse_module_parameters,
+};
+use crate::plan::ipv6;
 use crate::plan::link::{SUPPORTED_BY, qdiscs};
 use crate::plan::policer::{Policer, policers};
 use crate::plan::qdisc::{Crossing, Qdisc};
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
 use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, TransportPlan};
+use dumbbell_wire::IpVersion;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// One end of a veth pair.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +68,7 @@ pub struct FlowPlacement {
     /// Namespaces of the data sender and of the data receiver.
     pub hosts: [usize; 2],
     /// Their addresses.
-    pub addresses: [Ipv4Addr; 2],
+    pub addresses: [IpAddr; 2],
     /// The nodes' interfaces towards them.
     pub node_interfaces: [u32; 2],
     /// The kernel's name of its congestion control; None for datagrams.
@@ -105,6 +109,8 @@ pub struct VethTopology {
     pub policers: Vec<Policer>,
     /// Largest IP packet of every interface, bytes.
     pub mtu: u32,
+    /// True if a flow runs over IPv6.
+    pub ipv6: bool,
     /// The kernel that it is for.
     pub target: Target,
     /// Queue disciplines that the kernel must have, each with the first place in the scenario that needs it.
@@ -118,7 +124,18 @@ pub struct VethTopology {
 
 /// The gateway of every route: a documentation address [RFC 5737 §3] whose neighbor entry is the other end of the veth pair,
 /// so that no ARP packet is sent.
-pub const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// The same for IPv6, whose gateways are link-local addresses [RFC 4291 §2.5.6].
+const PEER_IPV6: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
+
+/// Returns the gateway of every route of a version of IP.
+#[must_use]
+pub fn peer(ip: IpVersion) -> IpAddr {
+    match ip {
+        IpVersion::V4 => IpAddr::V4(PEER),
+        IpVersion::V6 => IpAddr::V6(PEER_IPV6),
+    }
+}
 
 impl VethTopology {
     /// Translates a plan.
@@ -146,6 +163,7 @@ impl VethTopology {
             links: Vec::new(),
             policers: Vec::new(),
             mtu: mtu(plan),
+            ipv6: ipv6::is_used(plan),
             target,
             disciplines: BTreeMap::new(),
             boot: Vec::new(),
@@ -158,6 +176,11 @@ impl VethTopology {
             Kernel::Host => refuse_module_parameters(plan)?,
         }
         for (number, flow) in plan.flows.iter().enumerate() {
+            if let (IpVersion::V6, Kernel::Guest) = (flow.ip, target.kernel) {
+                let message = "6 given: the kernel in virtual time is built without IPv6: back ends 'sim' and 'kernel' \
+                               (-o emulation=link or tc) run it";
+                return Err(KernelError::refused(&format!("flows.{}.ip", flow.name), message));
+            }
             if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, target.kernel) {
                 let message = format!(
                     "'{}' is a program of the host, and the virtual machine has none: --backend kernel -o emulation=link \
@@ -239,6 +262,23 @@ impl VethTopology {
         Ok((shaper, netem))
     }
 
+    /// Returns the versions of IP of its flows; IPv4 always.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = IpVersion> {
+        [IpVersion::V4].into_iter().chain(self.ipv6.then_some(IpVersion::V6))
+    }
+
+    /// Returns the settings under `net.ipv6` of a namespace: without flows over IPv6 it is off, because it would send its own
+    /// packets (neighbor discovery).
+    pub(crate) fn ipv6_settings(
+        &self,
+        namespace: &Namespace,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        const OFF: &[(&str, &str)] = &[("conf/default/disable_ipv6", "1")];
+        let forwards = self.ipv6 && namespace.address.is_none();
+        let settings = if self.ipv6 { ipv6::SETTINGS } else { OFF };
+        settings.iter().chain(if forwards { ipv6::FORWARDING } else { &[] }).copied()
+    }
+
     /// Returns the congestion control that the kernel must have, by the kernel's names.
     #[must_use]
     pub fn variants(&self) -> Vec<&'static str> {
@@ -310,8 +350,9 @@ fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
 fn crossings(plan: &Plan, routes: &Routes, link: usize) -> Vec<Crossing> {
     let directions = 0..2 * plan.flows.len() as u32;
     let crosses = |d: &u32| routes.next(plan.links[link].from, *d) == link as u32;
-    let class = |d: u32| plan.flows[d as usize / 2].class;
-    directions.filter(crosses).map(|direction| Crossing { direction, class: class(direction) }).collect()
+    let of = |d: u32| &plan.flows[d as usize / 2];
+    let crossing = |d| Crossing { direction: d, source: address_of(of(d).ip, d), class: of(d).class };
+    directions.filter(crosses).map(crossing).collect()
 }
 
 fn forwarding(name: &str, target: Target) -> Namespace {

@@ -89,12 +89,7 @@ impl Captures {
         let Some(head) = passed.head.as_deref().filter(|_| at < self.end) else { return };
         let packet = &passed.packet;
         let handle = self.all.sent(packet.direction, head, packet.bytes);
-        let ecn = match head.get(1).map_or(0, |b| b & 3) {
-            0b01 => Ecn::ECT1,
-            0b10 => Ecn::ECT0,
-            0b11 => Ecn::CE,
-            _ => Ecn::NOT_ECT,
-        };
+        let ecn = dumbbell_sim::ecn_of(head);
         self.in_network.insert((packet.direction, packet.key), (handle, ecn));
     }
 

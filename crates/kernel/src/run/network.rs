@@ -6,7 +6,7 @@ use crate::meter::packet::Packet;
 use dumbbell_plan::QueueResult;
 use dumbbell_trace::Table;
 use serde_json::Value;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 /// The two hosts of a flow.
@@ -14,7 +14,7 @@ use std::os::fd::OwnedFd;
 pub(crate) struct FlowHosts {
     /// Namespaces: of the data sender, of the data receiver.
     pub(crate) namespaces: [OwnedFd; 2],
-    pub(crate) addresses: [Ipv4Addr; 2],
+    pub(crate) addresses: [IpAddr; 2],
     /// The kernel's name of its congestion control, where it has one.
     pub(crate) variant: Option<String>,
     /// Largest receive window, bytes.

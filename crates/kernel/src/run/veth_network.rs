@@ -65,8 +65,12 @@ pub(crate) fn build(
         namespaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
         sockets.push(Netlink::new()?);
         if target.kernel == Kernel::Host {
-            // IPv6 would send its own packets (neighbor discovery).
-            let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+            for (name, value) in layout.ipv6_settings(namespace) {
+                let written = set_ipv6(name, value);
+                if layout.ipv6 {
+                    written?;
+                } // else IPv6 may be missing: there is nothing to switch off
+            }
             // In a namespace without any address the local table may be missing, and routes are refused.
             netlink::set_up_with_mtu(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
         }
@@ -86,7 +90,9 @@ pub(crate) fn build(
                     .step(|| format!("offload {command:#x} of {}", end.name()))?;
             }
             netlink::set_up(socket, end)?;
-            netlink::add_neighbor(socket, end.index, peer.mac())?;
+            for ip in layout.versions() {
+                netlink::add_neighbor(socket, ip, end.index, peer.mac())?;
+            }
             if let Some(qdisc) = &end.qdisc {
                 netlink::add_qdisc(socket, end, qdisc)?;
             }
@@ -147,6 +153,11 @@ fn taps(
         }
     }
     Ok(taps)
+}
+
+/// Sets a sysctl under `net.ipv6` of the namespace that this thread is in.
+pub(crate) fn set_ipv6(name: &str, value: &str) -> Result<(), KernelError> {
+    fs::write(format!("/proc/sys/net/ipv6/{name}"), value).step(|| format!("IPv6: {name} = {value}"))
 }
 
 /// Sets a sysctl under `net.ipv4` of the namespace that this thread is in.

@@ -28,7 +28,7 @@ pub(crate) use process::{
 };
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
-    accept, bind, blocking_socket, connect, discard, enable_timestamps, listen, option, receive,
+    accept, bind, blocking_socket, connect, discard, enable_timestamps, family_of, listen, option, receive,
     receive_from, receive_with_timestamp, send, send_to, set_option, set_option_bytes, shutdown, socket,
 };
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};

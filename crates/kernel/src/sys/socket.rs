@@ -3,7 +3,7 @@
 use super::{check, owned, would_block};
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::null_mut;
 
@@ -19,29 +19,64 @@ pub(crate) fn blocking_socket(domain: i32, kind: i32, protocol: i32) -> Result<O
     owned(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })
 }
 
-fn address(a: SocketAddrV4) -> libc::sockaddr_in {
-    // SAFETY: all zeros are a valid address.
-    let mut s: libc::sockaddr_in = unsafe { zeroed() };
-    s.sin_family = libc::AF_INET as u16;
-    s.sin_port = a.port().to_be();
-    s.sin_addr.s_addr = u32::from(*a.ip()).to_be();
-    s
+/// Returns the address family of an address.
+pub(crate) fn family_of(address: IpAddr) -> i32 {
+    if address.is_ipv6() { libc::AF_INET6 } else { libc::AF_INET }
 }
 
-const ADDRESS: u32 = size_of::<libc::sockaddr_in>() as u32;
+/// An address as the kernel has it, and its length.
+fn address(a: SocketAddr) -> (libc::sockaddr_storage, u32) {
+    // SAFETY: all zeros are a valid address; `sockaddr_storage` has the size and the alignment of every kind of address.
+    unsafe {
+        let mut s: libc::sockaddr_storage = zeroed();
+        match a {
+            SocketAddr::V4(a) => {
+                let place: *mut libc::sockaddr_in = (&raw mut s).cast();
+                (*place).sin_family = libc::AF_INET as u16;
+                (*place).sin_port = a.port().to_be();
+                (*place).sin_addr.s_addr = u32::from(*a.ip()).to_be();
+                (s, size_of::<libc::sockaddr_in>() as u32)
+            }
+            SocketAddr::V6(a) => {
+                let place: *mut libc::sockaddr_in6 = (&raw mut s).cast();
+                (*place).sin6_family = libc::AF_INET6 as u16;
+                (*place).sin6_port = a.port().to_be();
+                (*place).sin6_addr.s6_addr = a.ip().octets();
+                (s, size_of::<libc::sockaddr_in6>() as u32)
+            }
+        }
+    }
+}
+
+/// The address that the kernel has written.
+fn written(s: &libc::sockaddr_storage) -> SocketAddr {
+    // SAFETY: `sockaddr_storage` has the size and the alignment of every kind of address, and the family says which it is.
+    unsafe {
+        if i32::from(s.ss_family) == libc::AF_INET6 {
+            let from = &*std::ptr::from_ref(s).cast::<libc::sockaddr_in6>();
+            SocketAddr::new(Ipv6Addr::from(from.sin6_addr.s6_addr).into(), u16::from_be(from.sin6_port))
+        } else {
+            let from = &*std::ptr::from_ref(s).cast::<libc::sockaddr_in>();
+            let ip = Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr));
+            SocketAddr::new(ip.into(), u16::from_be(from.sin_port))
+        }
+    }
+}
+
+const STORAGE: u32 = size_of::<libc::sockaddr_storage>() as u32;
 
 /// Binds the socket to an address.
-pub(crate) fn bind(fd: &OwnedFd, at: SocketAddrV4) -> Result<()> {
-    let a = address(at);
+pub(crate) fn bind(fd: &OwnedFd, at: SocketAddr) -> Result<()> {
+    let (a, length) = address(at);
     // SAFETY: `a` is an address of that length.
-    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const a).cast(), ADDRESS) }).map(drop)
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const a).cast(), length) }).map(drop)
 }
 
 /// Starts to connect.
-pub(crate) fn connect(fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
-    let a = address(to);
+pub(crate) fn connect(fd: &OwnedFd, to: SocketAddr) -> Result<()> {
+    let (a, length) = address(to);
     // SAFETY: `a` is an address of that length.
-    match check(unsafe { libc::connect(fd.as_raw_fd(), (&raw const a).cast(), ADDRESS) }) {
+    match check(unsafe { libc::connect(fd.as_raw_fd(), (&raw const a).cast(), length) }) {
         Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
         other => other.map(drop),
     }
@@ -76,27 +111,24 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
 }
 
 /// Receives a datagram: its length and sender; None: nothing is available.
-pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>> {
+pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>> {
     // SAFETY: `into` and `from` are valid for the lengths given.
     unsafe {
-        let mut from: libc::sockaddr_in = zeroed();
-        let mut length = ADDRESS;
+        let mut from: libc::sockaddr_storage = zeroed();
+        let mut length = STORAGE;
         let place = (&raw mut from).cast();
         let n =
             libc::recvfrom(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0, place, &raw mut length);
-        let sender = || {
-            SocketAddrV4::new(Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)), u16::from_be(from.sin_port))
-        };
-        would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok((n as usize, sender())) })
+        would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok((n as usize, written(&from))) })
     }
 }
 
 /// Sends a datagram to an address.
-pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddrV4) -> Result<()> {
-    let a = address(to);
+pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddr) -> Result<()> {
+    let (a, length) = address(to);
     // SAFETY: `data` and `a` are valid for their lengths.
     let n = unsafe {
-        libc::sendto(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), 0, (&raw const a).cast(), ADDRESS)
+        libc::sendto(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), 0, (&raw const a).cast(), length)
     };
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
@@ -148,15 +180,15 @@ pub(crate) fn enable_timestamps(fd: &OwnedFd) -> Result<()> {
 pub(crate) fn receive_with_timestamp(
     fd: &OwnedFd,
     into: &mut [u8],
-) -> Result<Option<(usize, SocketAddrV4, Option<u64>)>> {
+) -> Result<Option<(usize, SocketAddr, Option<u64>)>> {
     // SAFETY: all structures are valid for the lengths given, and aligned; the kernel's answer is read by its own macros.
     unsafe {
-        let mut from: libc::sockaddr_in = zeroed();
+        let mut from: libc::sockaddr_storage = zeroed();
         let mut control = [0u64; 16];
         let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         let mut message: libc::msghdr = zeroed();
         message.msg_name = (&raw mut from).cast();
-        message.msg_namelen = ADDRESS;
+        message.msg_namelen = STORAGE;
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
@@ -174,10 +206,6 @@ pub(crate) fn receive_with_timestamp(
             }
             next = libc::CMSG_NXTHDR(&raw const message, next);
         }
-        let sender = SocketAddrV4::new(
-            Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)),
-            u16::from_be(from.sin_port),
-        );
-        Ok(Some((n as usize, sender, received_at)))
+        Ok(Some((n as usize, written(&from), received_at)))
     }
 }

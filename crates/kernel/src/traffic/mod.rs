@@ -10,7 +10,7 @@ pub(crate) use counters::Counters;
 pub(crate) use ping::{PingConfig, PingTraffic};
 pub(crate) use program::{ProgramConfig, ProgramTraffic};
 pub(crate) use tcp::TcpTraffic;
-pub(crate) use udp::{HEADERS as UDP_HEADERS, UdpTraffic};
+pub(crate) use udp::UdpTraffic;
 
 use crate::error::{KernelError, Step};
 use crate::meter::TcpSample;
@@ -18,7 +18,7 @@ use crate::sys;
 use dumbbell_plan::{FlowResult, Transfer};
 use dumbbell_trace::Table;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(crate) const PORT: u16 = 5001;
 pub(crate) struct Host {
     /// None: the namespace of this process.
     pub(crate) network: Option<OwnedFd>,
-    pub(crate) address: Ipv4Addr,
+    pub(crate) address: IpAddr,
     /// Port on which the server of the flow listens.
     pub(crate) port: u16,
     /// False for an end on another machine, whose process serves it.
@@ -49,7 +49,7 @@ impl Host {
     pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
         let make = || {
             self.enter()?;
-            let fd = sys::socket(libc::AF_INET, kind, 0)?;
+            let fd = sys::socket(sys::family_of(self.address), kind, 0)?;
             // The namespaces of a run are new; a machine's may still have connections of the run before.
             if self.network.is_none() && kind == libc::SOCK_STREAM {
                 sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
@@ -77,8 +77,13 @@ impl Host {
         }
     }
 
-    pub(crate) fn at(&self, port: u16) -> SocketAddrV4 {
-        SocketAddrV4::new(self.address, port)
+    pub(crate) fn at(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.address, port)
+    }
+
+    /// Returns the bytes of the IP and UDP headers of its datagrams [RFC 791 §3.1, RFC 8200 §3, RFC 768].
+    pub(crate) fn datagram_headers(&self) -> u32 {
+        if self.address.is_ipv6() { 48 } else { 28 }
     }
 }
 

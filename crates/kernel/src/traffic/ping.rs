@@ -1,6 +1,5 @@
 //! Ping: echo requests and replies as UDP datagrams [udp(7)], with the simulator's schedule and timeout.
 
-use super::udp::HEADERS;
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
 use crate::sys;
@@ -60,7 +59,7 @@ impl PingTraffic {
     }
 
     fn payload(&self) -> usize {
-        self.config.packet_bytes.saturating_sub(HEADERS) as usize
+        self.config.packet_bytes.saturating_sub(self.hosts[0].datagram_headers()) as usize
     }
 
     fn note(&mut self, sent: u64, rtt: f64) {

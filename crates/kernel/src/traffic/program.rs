@@ -79,9 +79,18 @@ impl ProgramTraffic {
 
     fn begin(&self, plan: &ProgramPlan, role: &str) -> Result<Running, KernelError> {
         let [from, to] = [0, 1].map(|n| self.hosts[n].address.to_string());
+        // An IPv6 address has brackets in a URL [RFC 3986 §3.2.2].
+        let [url_from, url_to] =
+            [&from, &to].map(|a| if a.contains(':') { format!("[{a}]") } else { a.clone() });
         let seconds = self.config.seconds.to_string();
-        let values =
-            [("{from}", &from), ("{to}", &to), ("{seconds}", &seconds), ("{variant}", &self.config.variant)];
+        let values = [
+            ("{from}", &from),
+            ("{to}", &to),
+            ("{url_from}", &url_from),
+            ("{url_to}", &url_to),
+            ("{seconds}", &seconds),
+            ("{variant}", &self.config.variant),
+        ];
         let fill = |argument: &String| values.iter().fold(argument.clone(), |a, (k, v)| a.replace(k, v));
         let command: Vec<String> = plan.command.iter().map(fill).collect();
         let place = PathBuf::from(format!("flow-{}-{role}", self.config.number));
@@ -126,7 +135,9 @@ impl ProgramTraffic {
             return Ok(true); // reported when the flow starts
         }
         self.hosts[usize::from(plan.at_receiver)].enter().step(|| "namespace".into())?;
-        let sockets = fs::read_to_string("/proc/thread-self/net/tcp").step(|| "net/tcp".into())?;
+        let table = if self.hosts[0].address.is_ipv6() { "tcp6" } else { "tcp" };
+        let sockets =
+            fs::read_to_string(format!("/proc/thread-self/net/{table}")).step(|| format!("net/{table}"))?;
         Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(TCP_LISTEN)))
     }
 
@@ -223,7 +234,9 @@ impl Traffic for ProgramTraffic {
 
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         let Some([a, b]) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        let (here, there) = (netlink::busiest_connection(a)?, netlink::busiest_connection(b)?);
+        let family = sys::family_of(self.hosts[0].address);
+        let (here, there) =
+            (netlink::busiest_connection(a, family)?, netlink::busiest_connection(b, family)?);
         let Some(socket) = [here, there].into_iter().flatten().max_by_key(|socket| socket.acked) else {
             return Ok(None);
         };

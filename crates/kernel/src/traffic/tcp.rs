@@ -281,6 +281,10 @@ impl TcpTraffic {
 
     /// Handles an event of the data receiver's socket.
     fn serve_receiver(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if let Some(running) = self.running.filter(|_| self.is_page()) {
+            // The first event of a connecting socket is that it is connected [Linux tcp.c tcp_poll].
+            cx.transfers[running].connected_s.get_or_insert(cx.now as f64 * 1e-9);
+        }
         self.ask()?;
         let Some(fd) = &self.receiver else { return Ok(()) };
         if let Some(window) = self.window {

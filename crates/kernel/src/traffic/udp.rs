@@ -8,9 +8,6 @@ use dumbbell_plan::FlowResult;
 use dumbbell_sim::Source;
 use std::os::fd::OwnedFd;
 
-/// IP and UDP headers, bytes [RFC 791 §3.1, RFC 768].
-pub(crate) const HEADERS: u32 = 28;
-
 /// See the top of this file.
 pub(crate) struct UdpTraffic {
     hosts: [Host; 2],
@@ -22,7 +19,7 @@ pub(crate) struct UdpTraffic {
 
 impl UdpTraffic {
     pub(crate) fn new(hosts: [Host; 2], source: Source) -> UdpTraffic {
-        let payload = vec![0; source.packet_bytes.saturating_sub(HEADERS) as usize];
+        let payload = vec![0; source.packet_bytes.saturating_sub(hosts[0].datagram_headers()) as usize];
         UdpTraffic { hosts, source, payload, sockets: None, stopped: false }
     }
 }

@@ -1,9 +1,13 @@
-//! Algorithms that users write: congestion control as Python classes or in libraries, rules for the bit rate as classes.
+//! Algorithms that users write: congestion control and queue disciplines as Python classes or in libraries, rules for the
+//! bit rate as classes.
 
 mod abr;
+mod discipline;
 mod events;
 mod exceptions;
 mod python_class;
+mod python_queue;
+mod queue_objects;
 
 use crate::errors::refused;
 use crate::parameters::entries;
@@ -16,6 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use abr::rules_by_name;
+pub(crate) use discipline::disciplines_by_name;
 pub(crate) use exceptions::take_interrupt;
 
 /// A variant that is not in the registry.
@@ -83,7 +88,7 @@ impl ExternalVariant {
     /// Raises ParamError(parameter, message).
     fn check(&self, py: Python<'_>, params: &Bound<'_, PyDict>, preset: &str) -> PyResult<()> {
         let given = entries(params)?;
-        let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.name;
+        let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.variants_as;
         let setup = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
         let failure = Failure::default();
         let made = py.detach(|| self.external.make(&given, &setup, &failure).map(drop));
@@ -104,6 +109,14 @@ impl ExternalVariant {
     }
 }
 
+/// Returns the calls of libraries that are in progress: the number of the thread, that of the call, and the name of the
+/// variant or discipline.
+#[pyfunction]
+pub(crate) fn library_calls() -> Vec<(u64, u64, String)> {
+    let calls = dumbbell_plugin::calls_in_progress().into_iter();
+    calls.map(|call| (call.thread, call.call, call.library)).collect()
+}
+
 /// Reads a dict of external variants by the names that the plan gives them.
 pub(crate) fn by_name(variants: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, Arc<dyn External>>> {
     let Some(variants) = variants else { return Ok(BTreeMap::new()) };
@@ -116,20 +129,27 @@ pub(crate) fn by_name(variants: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap
 
 /// Makes a row with a static lifetime: each class becomes a variant once, so that little memory is leaked.
 fn static_row(name: &str, title: &str, columns: Vec<String>) -> Variant {
-    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let columns: Vec<&'static str> = columns.into_iter().map(leaked).collect();
     Variant {
         name: leaked(name.to_owned()),
         title: leaked(title.to_owned()),
         source: "a Python class",
-        columns: columns.leak(),
+        columns: static_columns(columns),
         ..Variant::EMPTY
     }
+}
+
+fn static_columns(columns: Vec<String>) -> &'static [&'static str] {
+    columns.into_iter().map(leaked).collect::<Vec<_>>().leak()
+}
+
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
 }
 
 /// Adds the classes to the module.
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<ExternalVariant>()?;
+    discipline::register(m)?;
     m.add_class::<abr::AbrView>()?;
     m.add_class::<abr::AbrDownload>()?;
     events::register(m)

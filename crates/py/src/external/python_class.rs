@@ -105,7 +105,7 @@ impl External for PythonVariant {
 }
 
 /// Returns the parameters as keyword arguments.
-fn keywords<'py>(py: Python<'py>, given: &[(String, Raw)]) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn keywords<'py>(py: Python<'py>, given: &[(String, Raw)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in given {
         match value {

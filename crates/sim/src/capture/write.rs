@@ -7,10 +7,11 @@ use dumbbell_capture::write::{
     About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
 };
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_quic::UDP_HEADER;
 use dumbbell_units::Time;
-use dumbbell_wire::{TcpFlags, TcpOptions};
+use dumbbell_wire::{IpVersion, TcpFlags, TcpOptions};
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 /// The time to live of a packet that is sent.
@@ -41,6 +42,7 @@ pub(super) struct Addressing {
 struct FlowEnds {
     from: usize,
     to: usize,
+    ip: IpVersion,
     protocol: Protocol,
     /// True if the data sender is the server.
     sender_serves: bool,
@@ -58,6 +60,7 @@ impl Addressing {
         let flows = plan.flows.iter().map(|flow| FlowEnds {
             from: flow.from,
             to: flow.to,
+            ip: flow.ip,
             protocol: match (&flow.application, &flow.transport) {
                 (AppPlan::Ping { .. }, _) => Protocol::Echo,
                 (_, TransportPlan::Udp {} | TransportPlan::Quic { .. }) => Protocol::Udp,
@@ -72,17 +75,21 @@ impl Addressing {
         }
     }
 
-    /// 10.0.0.1 for the first node, and so on.
-    fn address(node: usize) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0001 + node as u32))
+    /// 10.0.0.1 or 2001:db8::1 [RFC 3849] for the first node, and so on.
+    fn address(ip: IpVersion, node: usize) -> IpAddr {
+        match ip {
+            IpVersion::V4 => IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0001 + node as u32)),
+            IpVersion::V6 => IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) + 1 + node as u128)),
+        }
     }
 
     /// Source and destination of a packet.
     fn ends(&self, packet: &SentPacket) -> (FlowEnds, SocketAddr, SocketAddr) {
         let flow = self.flows[packet.flow as usize / 2];
         let nodes = [flow.from, flow.to];
-        let [sender, receiver] = addresses(packet.flow / 2, nodes, flow.sender_serves, packet.connection)
-            .map(|(address, port)| SocketAddr::new(address, port));
+        let [sender, receiver] =
+            addresses(flow.ip, packet.flow / 2, nodes, flow.sender_serves, packet.connection)
+                .map(|(address, port)| SocketAddr::new(address, port));
         if packet.flow.is_multiple_of(2) { (flow, sender, receiver) } else { (flow, receiver, sender) }
     }
 }
@@ -92,6 +99,7 @@ pub(crate) type FlowAddress = (IpAddr, u16);
 
 /// Addresses of the data sender and the data receiver of a connection, at these nodes.
 pub(crate) fn addresses(
+    ip: IpVersion,
     flow: u32,
     nodes: [usize; 2],
     sender_serves: bool,
@@ -101,7 +109,7 @@ pub(crate) fn addresses(
     let client = FIRST_CLIENT_PORT + connection % CLIENT_PORTS;
     let (of_sender, of_receiver) = if sender_serves { (server, client) } else { (client, server) };
     [(nodes[0], of_sender), (nodes[1], of_receiver)]
-        .map(|(node, port)| (Addressing::address(node), port as u16))
+        .map(|(node, port)| (Addressing::address(ip, node), port as u16))
 }
 
 /// A capture: the packets recorded at one capture point.
@@ -217,12 +225,13 @@ impl Capture {
         match flow.protocol {
             Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
             Protocol::Udp => {
-                let payload = about.bytes.saturating_sub(28);
+                let payload = about.bytes.saturating_sub(flow.ip.header_bytes() + UDP_HEADER);
                 let head = &self.run.heads[about.head.begin..][..usize::from(about.head.len)];
                 Datagram { from, to, ip, head, payload }.write(packet, snaplen)
             }
             Protocol::Echo => {
-                let payload = about.bytes.saturating_sub(28);
+                // The header of an echo is as long as UDP's [RFC 792, RFC 4443 §4.1].
+                let payload = about.bytes.saturating_sub(flow.ip.header_bytes() + UDP_HEADER);
                 let (from, to, id) = (from.ip(), to.ip(), (about.flow / 2) as u16);
                 let reply = about.flow % 2 == 1;
                 IcmpEcho { from, to, ip, reply, id, seq: about.number as u16, payload }.write(packet, snaplen)

@@ -10,10 +10,12 @@ pub(crate) mod tcp;
 mod transfers;
 pub(crate) mod udp;
 pub(crate) mod web;
+pub(crate) mod workload;
 
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{FlowResult, Plan};
 use dumbbell_units::Time;
+use dumbbell_wire::IpVersion;
 
 /// Timers per flow; each has a slot in the event queue.
 pub(crate) const TIMERS: usize = 3;
@@ -32,6 +34,8 @@ pub(crate) struct FlowInfo {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) class: u16,
+    /// Version of IP.
+    pub(crate) ip: IpVersion,
     /// Start time, including the start jitter.
     pub(crate) start: Time,
     /// Stop time; the end of the run, for a flow without one.
@@ -39,6 +43,8 @@ pub(crate) struct FlowInfo {
     pub(crate) measure_from: Time,
     /// True in the flow's measured time: from the start of the measurement to the flow's stop.
     pub(crate) is_measured: bool,
+    /// Lane of the connection that sends next, for queue disciplines that separate flows.
+    pub(crate) lane: u32,
     /// IP bytes that reached the receiver in the measured time, those of several copies of a packet once.
     pub(crate) received_bytes: u64,
 }
@@ -53,10 +59,12 @@ impl FlowInfo {
             from: flow.from,
             to: flow.to,
             class: flow.class,
+            ip: flow.ip,
             start,
             stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
             measure_from: Time(plan.measure_from_ns),
             is_measured: false,
+            lane: 0,
             received_bytes: 0,
         }
     }

@@ -158,7 +158,7 @@ impl QuicFlow {
         let Some(version) = self.qlog else { return };
         let (info, number) = (&self.info, self.connection);
         let [of_sender, of_receiver] =
-            addresses(info.index as u32, [info.from, info.to], self.app.is_page(), number);
+            addresses(info.ip, info.index as u32, [info.from, info.to], self.app.is_page(), number);
         let Ends { sender, receiver } = &mut self.ends;
         let begin = |endpoint, ends| ConnectionLog::new(version, &info.name, number, endpoint, ends, net.now);
         self.logs = Some(Box::new(Ends {

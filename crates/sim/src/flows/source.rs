@@ -1,6 +1,6 @@
 //! Sending times of CBR and on/off sources and of voice calls; both TCP and UDP flows use them.
 
-use dumbbell_plan::AppPlan;
+use dumbbell_plan::{AppPlan, FlowPlan};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
@@ -26,10 +26,10 @@ struct OnOff {
 }
 
 impl Source {
-    /// The source of an application, if it is CBR, on/off or voice. The first on period begins at `start`.
-    pub fn new(app: &AppPlan, start: Time, mut random: Stream) -> Option<Source> {
+    /// The source of a flow's application, if it is CBR, on/off or voice. The first on period begins at `start`.
+    pub fn new(flow: &FlowPlan, start: Time, mut random: Stream) -> Option<Source> {
         let interval_at = |rate: u64, bytes: u32| Rate(rate).time_for(Bytes(u64::from(bytes)));
-        match *app {
+        match flow.application {
             AppPlan::Cbr { rate_bps, packet_bytes, jitter, phase_ns } => {
                 let interval = interval_at(rate_bps, packet_bytes);
                 let phase = phase_ns.map_or_else(|| interval.scale(random.uniform()), Dur);
@@ -39,7 +39,7 @@ impl Source {
                 // The phase is random: the calls of a run are not in step.
                 let interval = Dur(plan.packetization_ns);
                 let phase = interval.scale(random.uniform());
-                let packet_bytes = plan.packet_bytes();
+                let packet_bytes = plan.packet_bytes(flow.ip.header_bytes());
                 Some(Source { packet_bytes, interval, jitter: 0.0, phase, on_off: None, random })
             }
             AppPlan::Onoff { rate_bps, packet_bytes, on_ns, off_ns, exponential } => {

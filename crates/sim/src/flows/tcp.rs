@@ -40,6 +40,11 @@ impl ConnectionFactory {
         self.algorithms.variant()
     }
 
+    /// Payload of a full segment, bytes.
+    pub(crate) fn mss(&self) -> u64 {
+        self.config.mss()
+    }
+
     /// True if connections begin with a handshake.
     pub(crate) fn has_handshake(&self) -> bool {
         self.config.connection.handshake
@@ -240,8 +245,11 @@ impl TcpFlow {
 
     #[inline(never)]
     fn check_transfer(&mut self, net: &mut Network) {
-        let Some(Transfers { bytes, repeat, every, .. }) = self.transfers else { return };
+        let Some(Transfers { bytes, repeat, every, requested }) = self.transfers else { return };
         let Some(connection) = &self.current else { return };
+        if let Some(running) = self.running.filter(|_| requested && connection.receiver().is_open()) {
+            net.transfers[running].connected_s.get_or_insert(net.now.as_secs());
+        }
         if let Some(running) = self.running
             && connection.delivered(Side::Receiver) >= bytes
         {

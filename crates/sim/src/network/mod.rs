@@ -16,6 +16,7 @@
 
 mod carry;
 mod feeders;
+pub(crate) mod queues;
 mod send;
 
 use crate::air::Air;
@@ -30,11 +31,13 @@ use crate::packets::{Body, Copies, Pool};
 use crate::qlog::Qlog;
 use crate::queue_result::queue_result;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
-use dumbbell_plan::{LOCAL, Plan, QueueResult, Routes, Transfer};
-use dumbbell_qdisc::{Ecn, LinkInfo, Packet};
+use dumbbell_cc::Failure;
+use dumbbell_plan::{AppPlan, LOCAL, Plan, QueueResult, Routes, Transfer};
+use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_trace::Trace;
-use dumbbell_units::{Dur, Rate, Time};
+use dumbbell_units::{Dur, Time};
 use feeders::{Feeders, set_onward};
+pub use queues::Disciplines;
 
 /// See the top of this file.
 pub(crate) struct Network {
@@ -125,19 +128,16 @@ pub(crate) enum PacketFate {
 }
 
 impl Network {
-    pub(crate) fn new(plan: &Plan, pace: Pace) -> Result<Network, SimError> {
+    pub(crate) fn new(
+        plan: &Plan,
+        pace: Pace,
+        external: &Disciplines,
+        failure: &Failure,
+    ) -> Result<Network, SimError> {
         let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
         let mut links = Vec::with_capacity(plan.links.len());
         for (i, l) in plan.links.iter().enumerate() {
-            let facts = LinkInfo {
-                rate: Rate(l.rate_bps),
-                base_rtt: Dur(l.base_rtt_ns),
-                seed: plan.seed,
-                path: format!("link/{}/queue", l.name),
-            };
-            let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
-            let queue = dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)?;
-            let columns = dumbbell_qdisc::find(&l.queue.name).map_err(param)?.columns;
+            let (queue, columns) = queues::build(plan, l, "", external, failure)?;
             let trace = &plan.trace;
             let recorder = trace.of_link(&l.name).then(|| {
                 Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
@@ -145,7 +145,7 @@ impl Network {
             let impairments = Impairments::new(l, plan.seed, (measure_from, end));
             links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
-        let air = Air::of_plan(plan, &mut links)?;
+        let air = Air::of_plan(plan, &mut links, external, failure)?;
         let routes = Routes::new(plan)?;
         check_classes(plan, &links, &routes)?;
         set_onward(plan, &mut links, &routes);
@@ -176,7 +176,10 @@ impl Network {
             let back = plan.flows.iter().flat_map(|flow| [flow.to, flow.from]);
             for ((direction, ahead), node) in (0..).zip(&mut runs_ahead).zip(back) {
                 let back = routes.next(node, direction ^ 1) as usize;
-                *ahead = feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
+                // Several connections of a workload share the link back.
+                let single = !matches!(plan.flows[direction as usize / 2].application, AppPlan::Workload(_));
+                *ahead =
+                    single && feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
             }
         }
         let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);
@@ -285,6 +288,12 @@ impl Network {
         self.trace.tables.extend(tables);
         self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
         results
+    }
+
+    /// Checks the queues of external disciplines after the run.
+    pub(crate) fn close_queues(&mut self) {
+        let end = self.end;
+        self.links.iter_mut().for_each(|link| link.close_queue(end));
     }
 }
 

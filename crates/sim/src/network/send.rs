@@ -7,9 +7,10 @@ use crate::packets::Body;
 use crate::qlog::ConnectionLog;
 use crate::record::PacketEvent;
 use dumbbell_qdisc::{Ecn, Packet};
-use dumbbell_quic::{Datagram, IP_UDP_HEADERS};
+use dumbbell_quic::{Datagram, UDP_HEADER};
 use dumbbell_tcp::{Due, Endpoint};
 use dumbbell_units::Time;
+use dumbbell_units::flow_number::LANE_SHIFT;
 
 impl Network {
     /// Sends a flow's datagram of `ip_bytes`, from the data sender if `forward`.
@@ -83,7 +84,7 @@ impl Network {
                 self.pool.free(handle);
                 return;
             };
-            let bytes = datagram.bytes + IP_UDP_HEADERS;
+            let bytes = datagram.bytes + flow.ip.header_bytes() + UDP_HEADER;
             if let Some(log) = &mut log {
                 log.sent(datagram, self.now);
             }
@@ -125,8 +126,14 @@ impl Network {
         }
         let link = self.first_links[direction as usize];
         // Built in place: copying a struct that was just filled stalls the processor (store forwarding).
-        let packet =
-            Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
+        let packet = Packet {
+            bytes,
+            flow: direction | flow.lane << LANE_SHIFT,
+            body: handle,
+            class: flow.class,
+            ecn,
+            enqueued: self.now,
+        };
         self.carry(link as usize, packet, self.now);
     }
 

@@ -64,12 +64,25 @@ pub(super) const PARAMS: &[Spec] = &[
 
 pub(super) const LINUX: Defaults = &[
     ("autotuning", "true"),
-    // Half of the buffer: the share of payload that is assumed before the first segment
-    // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
-    ("window_start", "16 MiB"),
+    // Half of tcp_rmem's second value, 128 KiB: the share of payload that is assumed before the first segment
+    // [Linux tcp.c tcp_init: sysctl_tcp_rmem; include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
+    ("window_start", "64 KiB"),
     ("window", "256 MiB"),
+    // The third values of tcp_rmem and tcp_wmem on a host with 1 GiB or more, and the second of tcp_wmem
+    // [Linux tcp.c tcp_init].
+    ("receive_buffer", "6 MiB"),
+    ("send_buffer_start", "16 KiB"),
+    ("send_buffer", "4 MiB"),
     // [Linux tcp_output.c tcp_nagle_test]
     ("nagle", "true"),
+];
+
+/// After [`LINUX`]: buffers that limit no flow. 32 MiB at the start, of which half is window.
+pub(super) const LINUX_TUNED: Defaults = &[
+    ("window_start", "16 MiB"),
+    ("receive_buffer", "none"),
+    ("send_buffer_start", "1 MiB"),
+    ("send_buffer", "256 MiB"),
 ];
 
 pub(super) const NS2: Defaults = &[("window", "20 packets")];
@@ -97,8 +110,9 @@ impl BufferConfig {
         if window == 0 {
             return Err(too_small("window", "1 byte"));
         }
+        let autotuning = p.bool("autotuning");
         let receive_buffer = p.params.unless_word("receive_buffer", Params::bytes).map(|b| b.0);
-        if receive_buffer.is_some() && !p.bool("autotuning") {
+        if receive_buffer.is_some() && !autotuning && p.is_given("receive_buffer") {
             let message = "given without autotuning: set window instead, or autotuning = true".into();
             return Err(ParamError { name: "receive_buffer".into(), message });
         }
@@ -108,9 +122,9 @@ impl BufferConfig {
         }
         Ok(BufferConfig {
             window,
-            receive_buffer,
+            receive_buffer: receive_buffer.filter(|_| autotuning),
             send_buffer,
-            autotuning: p.bool("autotuning").then(|| p.bytes("window_start").clamp(1, window)),
+            autotuning: autotuning.then(|| p.bytes("window_start").clamp(1, window)),
             push_every: p.bytes("push_every"),
             nagle: p.bool("nagle"),
         })

@@ -4,13 +4,18 @@ use super::{Defaults, Reading, too_small};
 use crate::segment::TIMESTAMPS_OPTION;
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_wire::IpVersion;
+
+/// Largest MSS of a preset over IPv6: a packet of 1500 bytes without its headers [RFC 9293 §3.7.1].
+const MSS_IPV6: u16 = 1500 - 40 - 20;
 
 pub(super) const PARAMS: &[Spec] = &[
     Spec {
         name: "mss",
         kind: Kind::Bytes,
         default: "1460 bytes",
-        doc: "largest payload of a segment; timestamps take 12 bytes of it [RFC 9293 §3.7.1, RFC 6691]",
+        doc: "largest payload of a segment; timestamps take 12 bytes of it; the default is at most 1440 bytes over IPv6 \
+              [RFC 9293 §3.7.1, RFC 6691]",
     },
     Spec {
         name: "handshake",
@@ -64,6 +69,8 @@ pub(super) const NS2: Defaults = &[("mss", "1000 bytes"), ("timestamps", "false"
 /// Segment size, options and handshake.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionConfig {
+    /// Version of IP.
+    pub ip: IpVersion,
     /// Payload bytes of a full segment, without options (SMSS).
     pub mss: u32,
     /// Value of the MSS option.
@@ -89,9 +96,12 @@ impl ConnectionConfig {
             name: "mss".into(),
             message: format!("'{}' is above 65535 bytes, the maximum of the option", p.params.bytes("mss")),
         })?;
+        let fits = p.ip == IpVersion::V4 || p.is_given("mss");
+        let mss_option = if fits { mss_option } else { mss_option.min(MSS_IPV6) };
         let mss = u32::from(mss_option).checked_sub(options).filter(|m| *m > 0);
         let mss = mss.ok_or_else(|| too_small("mss", &format!("{} bytes", options + 1)))?;
         Ok(ConnectionConfig {
+            ip: p.ip,
             mss,
             mss_option,
             handshake: p.bool("handshake"),

@@ -23,13 +23,14 @@ pub use growth::{GrowthConfig, WindowValidation};
 pub use pacing::PacingConfig;
 pub use params::PARAMS;
 pub use presets::{PRESETS, Preset, find_preset};
-pub use recovery::{RackConfig, RecoveryConfig};
+pub use recovery::{NewRenoExit, RackConfig, RecoveryConfig};
 pub use rto::{RtoConfig, RtoEstimator};
 
 use dumbbell_cc::{LossRecovery, Setup, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{ParamError, Params, Raw};
 use dumbbell_units::parse::Size;
+use dumbbell_wire::IpVersion;
 
 /// Parameters whose default on a preset differs from that of `rfc`: name, default.
 type Defaults = &'static [(&'static str, &'static str)];
@@ -37,8 +38,8 @@ type Defaults = &'static [(&'static str, &'static str)];
 /// An endpoint's parameters, resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The preset's name.
-    pub preset: &'static str,
+    /// The preset whose defaults of a variant's own parameters apply.
+    pub variants_as: &'static str,
     /// Segment size, options and handshake.
     pub connection: ConnectionConfig,
     /// Receive window, application writes and Nagle's algorithm.
@@ -63,15 +64,29 @@ impl Config {
     /// # Errors
     /// An unknown preset or parameter, a value out of range, or a recovery that contradicts the variant.
     pub fn read(preset: &str, given: &[(String, Raw)], variant: &Variant) -> Result<Config, ParamError> {
+        Config::read_over(IpVersion::V4, preset, given, variant)
+    }
+
+    /// Returns the parameters of a connection over a version of IP. An IPv6 header is 20 bytes longer, so that the MSS is at most
+    /// 1440 bytes where the scenario sets none [RFC 9293 §3.7.1].
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_over(
+        ip: IpVersion,
+        preset: &str,
+        given: &[(String, Raw)],
+        variant: &Variant,
+    ) -> Result<Config, ParamError> {
         let preset = find_preset(preset)?;
         let params = Params::read(&preset.params_for(variant.name), given)?;
-        let mut p = Reading { params: &params, given, mss: 0 };
+        let mut p = Reading { params: &params, given, ip, mss: 0 };
         let recovery = RecoveryConfig::read(&p, variant, preset.any_recovery)?;
         let connection = ConnectionConfig::read(&p)?;
         p.mss = connection.mss;
         let buffer = BufferConfig::read(&p)?;
         Ok(Config {
-            preset: preset.name,
+            variants_as: preset.variants_as,
             connection,
             buffer,
             growth: GrowthConfig::read(&p, buffer.window)?,
@@ -93,7 +108,7 @@ impl Config {
             slow_start_limit: f64::from(growth.slow_start_limit),
             paced: self.pacing.enabled,
             selective_acks: self.uses_sack(),
-            preset: self.preset,
+            preset: self.variants_as,
             ..Setup::new(f64::from(self.connection.mss), window, ssthresh)
         }
     }
@@ -109,6 +124,11 @@ impl Config {
         self.recovery.algorithm == LossRecovery::Sack
     }
 
+    /// True if a timeout is followed by go-back-N: segments that the receiver may have are sent again.
+    pub(crate) fn goes_back(&self) -> bool {
+        !self.uses_sack() || self.recovery.sack_as_ns2
+    }
+
     /// True if losses are found by RACK.
     pub(crate) fn uses_rack(&self) -> bool {
         self.recovery.rack.is_some()
@@ -120,6 +140,7 @@ struct Reading<'a> {
     params: &'a Params,
     /// The parameters that the scenario sets.
     given: &'a [(String, Raw)],
+    ip: IpVersion,
     /// Payload bytes of a full segment, the unit "packets" of sizes; known once the connection's group is read.
     mss: u32,
 }

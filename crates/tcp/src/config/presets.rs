@@ -1,4 +1,5 @@
-//! The presets: named sets of parameter values, for the RFCs (`rfc`), for Linux 6.12 (`linux`) and for ns-2 (`ns2`).
+//! The presets: named sets of parameter values, for the RFCs (`rfc`), for Linux 6.12 (`linux`, and `linux-tuned` with large
+//! buffers) and for ns-2 (`ns2`).
 //!
 //! The default of each parameter on each preset is declared beside the parameter, in the file of its group.
 
@@ -19,9 +20,15 @@ pub struct Preset {
     defaults: &'static [Defaults],
     /// The same for one variant: variant, parameter, default.
     for_variant: &'static [(&'static str, &'static str, &'static str)],
+    /// The preset whose defaults of a variant's own parameters apply [`dumbbell_cc::Variant::params_on`].
+    pub variants_as: &'static str,
     /// True if the names Reno, NewReno and SACK select congestion control only, and the stack's parameters loss recovery.
     pub(super) any_recovery: bool,
 }
+
+/// HyStart is on by default [Linux tcp_cubic.c: hystart]. Tahoe as for rfc.
+const LINUX_VARIANTS: &[(&str, &str, &str)] =
+    &[("cubic", "slow_start", "hystart"), ("tahoe", "one_reduction_per_window", "true")];
 
 /// Every preset.
 pub const PRESETS: &[Preset] = &[
@@ -34,6 +41,7 @@ pub const PRESETS: &[Preset] = &[
         defaults: &[],
         // Go-back-N causes duplicate ACKs, which would be taken for further losses.
         for_variant: &[("tahoe", "one_reduction_per_window", "true")],
+        variants_as: "rfc",
         any_recovery: false,
     },
     Preset {
@@ -43,10 +51,9 @@ pub const PRESETS: &[Preset] = &[
               SACK with RACK, tail loss probes, proportional rate reduction, F-RTO and undo; windows in whole segments, \
               reduced from cwnd; quick ACKs at the start, then delayed by 40 to 200 ms; minimum RTO 200 ms above srtt; \
               a window that isn't used shrinks (RFC 2861). The names of the Reno family select congestion control only, \
-              except Tahoe, which Linux does not implement; it has one_reduction_per_window here. The receive buffer \
-              starts at 32 MiB, so that it doesn't limit; while its window opens, for the first 1,539 full segments, \
-              each is acknowledged at once. The send buffer starts at 1 MiB and doesn't limit either; it determines \
-              where bursts end.",
+              except Tahoe, which Linux does not implement; it has one_reduction_per_window here. The buffers are those \
+              of an unchanged Linux: the receive buffer starts at 128 KiB and grows to 6 MiB, 3.98 MB of window; the send \
+              buffer starts at 16 KiB and grows to 4 MiB. Paths with more than that in flight are limited by them.",
         defaults: &[
             connection::LINUX,
             buffer::LINUX,
@@ -57,8 +64,29 @@ pub const PRESETS: &[Preset] = &[
             pacing::LINUX,
             ecn::LINUX,
         ],
-        // HyStart is on by default [Linux tcp_cubic.c: hystart]. Tahoe as for rfc.
-        for_variant: &[("cubic", "slow_start", "hystart"), ("tahoe", "one_reduction_per_window", "true")],
+        for_variant: LINUX_VARIANTS,
+        variants_as: "linux",
+        any_recovery: true,
+    },
+    Preset {
+        name: "linux-tuned",
+        title: "Linux with buffers that don't limit",
+        doc: "The preset linux with tcp_rmem and tcp_wmem of a host that is tuned for fast, long paths. The receive buffer \
+              starts at 32 MiB; while its window opens, for the first 1,539 full segments, each is acknowledged at once. The \
+              send buffer starts at 1 MiB and grows to 256 MiB.",
+        defaults: &[
+            connection::LINUX,
+            buffer::LINUX,
+            buffer::LINUX_TUNED,
+            growth::LINUX,
+            ack::LINUX,
+            rto::LINUX,
+            recovery::LINUX,
+            pacing::LINUX,
+            ecn::LINUX,
+        ],
+        for_variant: LINUX_VARIANTS,
+        variants_as: "linux",
         any_recovery: true,
     },
     Preset {
@@ -68,8 +96,8 @@ pub const PRESETS: &[Preset] = &[
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
               window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
               data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. \
-              Differences from ns-2: a second timeout of the same packet doesn't change ssthresh, SACK is that of RFC \
-              6675, Vegas sends a SYN.",
+              SACK is ns-2's (sack_rules). Differences from ns-2: Vegas sends a SYN, and a fourth timeout in a row doesn't \
+              discard srtt.",
         defaults: &[
             connection::NS2,
             buffer::NS2,
@@ -85,7 +113,10 @@ pub const PRESETS: &[Preset] = &[
             ("vegas", "initial_window", "3 packets"),
             ("vegas", "limited_transmit", "false"),
             ("vegas", "limited_retransmit", "false"),
+            ("vegas", "karn", "any"),
+            ("vegas", "reduce_each_timeout", "false"),
         ],
+        variants_as: "ns2",
         any_recovery: false,
     },
 ];

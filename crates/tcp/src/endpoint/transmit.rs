@@ -2,7 +2,7 @@
 
 use super::{Endpoint, State, Transmit, timestamp};
 use crate::ecn::EcnMode;
-use crate::segment::{IP_HEADER, MAX_ACCECN, MAX_HEADER, Segment, TCP_HEADER, TIMESTAMPS_OPTION};
+use crate::segment::{MAX_ACCECN, MAX_HEADER, Segment, TCP_HEADER, TIMESTAMPS_OPTION};
 use crate::sender::Outgoing;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
@@ -134,10 +134,10 @@ impl Endpoint {
             return segment.payload;
         }
         if !segment.sack.is_empty() || segment.accecn.is_some() {
-            return segment.packet_bytes();
+            return segment.packet_bytes(self.sender.config.connection.ip);
         }
         let options = if segment.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
-        IP_HEADER + TCP_HEADER + options + segment.payload
+        self.sender.config.connection.ip.header_bytes() + TCP_HEADER + options + segment.payload
     }
 
     fn syn(&mut self, now: Time, out: &mut Segment) -> Transmit {
@@ -162,7 +162,7 @@ impl Endpoint {
                 .then(|| (timestamp(now, config.connection.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
-        let (bytes, retransmission) = (out.packet_bytes(), self.syn_sends > 1);
+        let (bytes, retransmission) = (out.packet_bytes(config.connection.ip), self.syn_sends > 1);
         Transmit { bytes, ecn: Ecn::NOT_ECT, retransmission, payload_offset: 0, is_last: false }
     }
 

@@ -180,7 +180,7 @@ mod tests {
     fn config(given: &[(&str, &str)]) -> Config {
         let text = |(key, value): &(&str, &str)| ((*key).to_owned(), Raw::Text((*value).to_owned()));
         let given: Vec<_> = given.iter().map(text).collect();
-        Config::read("linux", &given, dumbbell_cc::find("reno").unwrap()).unwrap()
+        Config::read("linux-tuned", &given, dumbbell_cc::find("reno").unwrap()).unwrap()
     }
 
     fn window() -> ReceiveWindow {
@@ -191,7 +191,8 @@ mod tests {
     fn a_receive_buffer_limits_the_window_by_its_memory() {
         // An unchanged Linux: 64 KiB of 128 are window at the start; 6 MiB x 162 / 256 = 3,981,312 at most; 6 MiB need 23 bits, so
         // the field is shifted by 7.
-        let stock = config(&[("window_start", "64 KiB"), ("receive_buffer", "6 MiB")]);
+        let reno = dumbbell_cc::find("reno").unwrap();
+        let stock = Config::read("linux", &[], reno).unwrap();
         assert_eq!(stock.buffer.window_scale(), 7);
         let mut g = ReceiveWindow::new(&stock).unwrap();
         assert_eq!((g.rcv_ssthresh, g.window_clamp), (64_088, 82_944));
@@ -199,10 +200,12 @@ mod tests {
         g.adjust_limit(1, None, Time(100_000_000));
         g.adjust_limit(10_000_001, None, Time(200_000_000));
         assert_eq!(g.window_clamp, 3_981_312);
-        // Without autotuning it has no meaning.
+        // Without autotuning it has no meaning: a given one is refused, and the preset's is not used.
         let given = [("receive_buffer".to_owned(), Raw::Text("6 MiB".to_owned()))];
-        let refused = Config::read("rfc", &given, dumbbell_cc::find("reno").unwrap()).unwrap_err();
+        let refused = Config::read("rfc", &given, reno).unwrap_err();
         assert!(refused.to_string().starts_with("receive_buffer: given without autotuning"), "{refused}");
+        let fixed = Config::read("linux", &[("autotuning".to_owned(), Raw::Bool(false))], reno).unwrap();
+        assert_eq!((fixed.buffer.receive_buffer, fixed.buffer.window_scale()), (None, 13));
     }
 
     #[test]

@@ -185,7 +185,14 @@ fn the_end_of_a_piece_or_of_a_full_buffer_is_pushed_and_acknowledged_at_once() {
         }
         Fate::Arrives
     });
-    let (_, mut wire) = linux(1, &[("quick_acks", "0")], faults);
+    let buffers = [
+        ("quick_acks", "0"),
+        ("window_start", "16 MiB"),
+        ("receive_buffer", "none"),
+        ("send_buffer_start", "1 MiB"),
+        ("send_buffer", "256 MiB"),
+    ];
+    let (_, mut wire) = linux(1, &buffers, faults);
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(2000 * MSS);

@@ -171,6 +171,21 @@ impl Feed {
         ring.into_iter().flatten().map(|(_, packet)| packet)
     }
 
+    /// The run has ended.
+    pub(crate) fn close(&mut self, end: Time) {
+        match self {
+            Feed::Saturated { .. } => {}
+            Feed::Shared { queue, .. } => queue.close(end),
+            Feed::PerStation { queues, .. } => {
+                for queue in queues {
+                    if let StationQueue::Discipline(queue) = queue {
+                        queue.close(end);
+                    }
+                }
+            }
+        }
+    }
+
     /// The only discipline, if it is one.
     pub(crate) fn discipline(&self) -> Option<&dyn Qdisc> {
         match self {

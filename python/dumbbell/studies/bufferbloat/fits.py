@@ -27,9 +27,9 @@ Floats = npt.NDArray[np.float64]
 
 LIMIT, STACK = "network.bottleneck.queue.limit", "flows.page.stack"
 WINDOWS = {
-    "linux": "initial window 10 segments",
-    "linux(initial_window=3 packets)": "initial window 3 segments",
-    "linux(window_start=29200 bytes)": "receive window from 29,200 bytes",
+    "linux-tuned": "initial window 10 segments",
+    "linux-tuned(initial_window=3 packets)": "initial window 3 segments",
+    "linux-tuned(window_start=29200 bytes)": "receive window from 29,200 bytes",
 }
 """The page's endpoint in words."""
 NOT_RUN = "not run"
@@ -172,12 +172,12 @@ def prediction(found: Found, reported: Mapping[str, Any], absent: Sequence[Setti
         The reason against them.
     """
     order = sorted(_settings(found), key=lambda s: _both(found, reported, s))
-    judged = [s for s in order if s.limit == "100 packets" and s.windows == WINDOWS["linux"]]
+    judged = [s for s in order if s.limit == "100 packets" and s.windows == WINDOWS["linux-tuned"]]
     errors = ", ".join(f"{_both(found, reported, s):.2f} ({s.since})" for s in sorted(judged, key=lambda s: s.since))
     sentences = [
         f"The best fit to all four printed numbers is {order[0].words}, with an error of "
         f"{_both(found, reported, order[0]):.2f}; the worst has {_both(found, reported, order[-1]):.2f}. The claims "
-        f"are judged with 100 packets and {WINDOWS['linux']}: {errors}."
+        f"are judged with 100 packets and {WINDOWS['linux-tuned']}: {errors}."
     ]
     count = len(_settings(found))
     for v, other in (VARIANTS, VARIANTS[::-1]):

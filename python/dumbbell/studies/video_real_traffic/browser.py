@@ -13,6 +13,7 @@ from dumbbell.studies.judge import Quantities, judge_all
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.shared import counted
 from dumbbell.studies.video_real_traffic.player import Played, player_pictures, player_table
+from dumbbell.studies.video_real_traffic.player_captures import captured_pictures, captured_table
 from dumbbell.studies.video_real_traffic.quantities import WORDS
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ def analyze_browser(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     return Analysis(
         findings=findings,
-        pictures=player_pictures(played, {"load_seconds": {}}),
-        tables=[player_table(played, {"load_seconds": {}}), *list_tables(study, findings)],
+        pictures=[*player_pictures(played, {"load_seconds": {}}), *captured_pictures(played, {})],
+        tables=[
+            player_table(played, {"load_seconds": {}}),
+            captured_table(played, {}),
+            *list_tables(study, findings),
+        ],
         summary=counted(findings, texts),
         notes=[
             Note(

@@ -40,6 +40,8 @@ METRICS = {
 """Columns of the flows by the study's metrics, with their axes."""
 _BY_RATE = {"100 Mbit/s": "Ethernet", "1024 kbit/s": "shaped", "1.89 Mbit/s": "hall as rates"}
 _BY_PRESET = {"strong": "Wi-Fi", "weak": "weak signal", "lecture-hall": "hall"}
+OVER = 3
+"""Code of a video that has ended, in the table `video/NAME`."""
 THRESHOLD = 50 * 1448 / 1e3
 """kB/s of 50 full segments in a second, the report's threshold of a spike."""
 
@@ -151,15 +153,15 @@ def slug(access: str) -> str:
 
 def _buffers(found: Played, access: str) -> Picture:
     panels = []
+    tables = [table for (a, _), (table, _) in found.tables.items() if a == access]
+    last = max(table["t_ns"][-1] * 1e-9 if table["state"][-1] == OVER else found.end for table in tables)
     for variant, name in NAMES.items():
         if (access, variant) not in found.tables:
             continue
         table, _ = found.tables[access, variant]
         spans = [Span(begin, end, "stalled", "timeout") for begin, end in stalls_of(table, found.end)]
         curve = buffer_curve(table, "buffer", "reno")
-        panels.append(
-            Panel(name, "time (s)", "buffer (s)", [curve], spans=spans, x_range=(0.0, found.end), height=0.6)
-        )
+        panels.append(Panel(name, "time (s)", "buffer (s)", [curve], spans=spans, x_range=(0.0, last), height=0.6))
     stalls = {NAMES[v]: float(np.median(found.get("stall time", access, v))) for v in found.variants(access)}
     reading = "Stall time, median: " + ", ".join(f"{n} {s:.3g} s" for n, s in stalls.items()) + "."
     title = f"Buffer of the player, first run: {access}"

@@ -24,7 +24,10 @@ LABELED = ("duplicate ACKs", "errors")
 
 
 def captured_table(found: Played, reported: Mapping[str, Any]) -> Table:
-    """List what the captures of the player have, by access and variant, with the report's numbers in parentheses."""
+    """List what the captures of the player have, by access and variant, with the report's numbers in parentheses.
+
+    Without figures of the report the numbers are alone.
+    """
     rows = []
     for access in found.accesses:
         for v in found.variants(access):
@@ -35,14 +38,15 @@ def captured_table(found: Played, reported: Mapping[str, Any]) -> Table:
                 shown = "-" if v == QUIC and metric in LABELED else f"{x:.4g}"
                 row[METRICS[metric]] = shown + ("" if own is None else f" ({own:g})")
             rows.append(row)
-    title = (
-        "Captures of the player, until the video ends: medians (the report's numbers); segments are those of the wire"
-    )
+    numbers = "medians (the report's numbers)" if reported else "medians"
+    title = f"Captures of the player, until the video ends: {numbers}; segments are those of the wire"
     return Table("player-captures", title, pl.DataFrame(rows))
 
 
 def _own(reported: Mapping[str, Any], metric: str, access: str, variant: str) -> float | None:
     """Return the report's number for a cell, if it has one."""
+    if not reported:
+        return None
     if metric == "errors" and access.startswith("hall"):
         return float(reported["error_packets_per_s"]["tcp"]) if variant != QUIC else None
     if access not in SIGNALS or metric not in COLUMNS:
@@ -53,7 +57,7 @@ def _own(reported: Mapping[str, Any], metric: str, access: str, variant: str) ->
 
 def captured_pictures(found: Played, reported: Mapping[str, Any]) -> list[Picture]:
     """Draw packets and error packets per second of the first run, for each access by radio or shaper."""
-    most = float(reported["error_packets_per_s"]["tcp"])
+    most = float(reported["error_packets_per_s"]["tcp"]) if reported else None
     drawn = []
     for access in found.accesses:
         if access in {"Ethernet", "hall as rates"}:

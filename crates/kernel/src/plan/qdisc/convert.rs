@@ -21,6 +21,10 @@ pub(crate) fn queue(
     crossings: &[Crossing],
 ) -> Result<Qdisc, KernelError> {
     let place = format!("links.{}.queue", link.name);
+    if discipline.content.is_some() {
+        let message = format!("'{}' is an own discipline: back end 'sim' runs it, no other", discipline.name);
+        return Err(KernelError::refused(&format!("{place}.discipline"), message));
+    }
     let row = dumbbell_qdisc::find(&discipline.name).map_err(|e| KernelError::refused(&place, e.message))?;
     let params = Params::read(row.params, &discipline.given())
         .map_err(|e| KernelError::refused(&format!("{place}.{}", e.name), e.message))?;

@@ -3,16 +3,15 @@
 
 use super::Qdisc;
 use crate::error::KernelError;
-use crate::plan::hosts::address_of;
 use dumbbell_qdisc::Limit;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// A class: a queue, and the directions of flows that it serves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrrClass {
     /// Source addresses of its packets.
-    pub sources: Vec<Ipv4Addr>,
+    pub sources: Vec<IpAddr>,
     /// Its queue.
     pub queue: Qdisc,
 }
@@ -22,6 +21,8 @@ pub struct DrrClass {
 pub(crate) struct Crossing {
     /// Number of the flow x 2, and 1 more for its reverse direction.
     pub(crate) direction: u32,
+    /// The source address of its packets.
+    pub(crate) source: IpAddr,
     /// The class of the flow's packets.
     pub(crate) class: u16,
 }
@@ -35,10 +36,10 @@ pub(crate) fn classes(
     queue_limit: Option<Limit>,
     refuse: impl Fn(&str, &str) -> KernelError,
 ) -> Result<Vec<DrrClass>, KernelError> {
-    let mut sources: BTreeMap<u32, Vec<Ipv4Addr>> = BTreeMap::new();
+    let mut sources: BTreeMap<u32, Vec<IpAddr>> = BTreeMap::new();
     for crossing in crossings {
         let key = if by_class { u32::from(crossing.class) } else { crossing.direction };
-        sources.entry(key).or_default().push(address_of(crossing.direction));
+        sources.entry(key).or_default().push(crossing.source);
     }
     let queues = sources.len().max(1) as u64;
     let each = match queue_limit {
