@@ -15,7 +15,7 @@ from dumbbell.validate.at_random import AtRandom, keep_worst
 from dumbbell.validate.drawn import drawn
 from dumbbell.validate.measured import FlowMeasured
 from dumbbell.validate.shrink import shrunk
-from dumbbell.validate.verdicts import Judged, Outcome, distribution, judge, worst
+from dumbbell.validate.verdicts import Judged, Outcome, distribution, groups, judge, worst
 
 
 def measured(goodput: list[float], resent: list[float]) -> Measured:
@@ -52,6 +52,15 @@ def test_the_verdict_has_a_tolerance_and_a_standard_error() -> None:
     assert [j.case for j in worst([*of, *few])] == ["c"]
     shares = distribution(of).to_dicts()
     assert [row["different %"] for row in shares] == [100.0, 0.0]
+
+
+def test_differences_are_grouped_by_properties_of_the_case() -> None:
+    cases = list(drawn(12, 3))
+    judged = [Judged(case.name, "f1", "reno", "goodput_bps", 2.0, 1.0, 0.01) for case in cases]
+    rows = groups(cases, judged).to_dicts()
+    counts = {row["group"]: row["flows"] for row in rows if row["by"] == "buffers"}
+    assert set(counts) == {"linux", "linux-tuned"} and sum(counts.values()) == 12
+    assert {row["group"] for row in rows if row["by"] == "ECN"} == {"ECN", "no ECN"}
 
 
 def test_a_case_is_made_smaller_while_it_still_differs() -> None:

@@ -16,6 +16,7 @@ from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.capture import Capture
 from dumbbell.scenario.cellular import Cellular
+from dumbbell.scenario.copies import Spread
 from dumbbell.scenario.descriptions import descriptions
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.impairments import (
@@ -41,6 +42,15 @@ from dumbbell.scenario.presets import TESTS, Preset, Test
 from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
+from dumbbell.scenario.sizes import (
+    ExponentialSizes,
+    FileSizes,
+    FixedSize,
+    LognormalSizes,
+    NamedSizes,
+    ParetoSizes,
+    UniformSizes,
+)
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
@@ -48,6 +58,7 @@ from dumbbell.scenario.until import Until
 from dumbbell.scenario.video import Qoe, Throttle
 from dumbbell.scenario.voice import Voice
 from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
+from dumbbell.scenario.workload import Arrivals, Workload
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [
@@ -87,8 +98,18 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (VariantSource, "[variants], each", "own-variant"),
     (DisciplineSource, "[disciplines], each", "own-discipline"),
     (Flow, "[[flows]]", "flow"),
+    (Spread, "spread of the copies of a flow", "spread"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
+    (Workload, 'application, kind = "workload"', "workload"),
+    (Arrivals, "arrivals of a workload", "arrivals"),
+    (FixedSize, 'sizes, distribution = "fixed"', "fixed-size"),
+    (ExponentialSizes, 'sizes, distribution = "exponential"', "exponential-sizes"),
+    (UniformSizes, 'sizes, distribution = "uniform"', "uniform-sizes"),
+    (ParetoSizes, 'sizes, distribution = "pareto"', "pareto-sizes"),
+    (LognormalSizes, 'sizes, distribution = "lognormal"', "lognormal-sizes"),
+    (NamedSizes, "sizes of the literature", "named-sizes"),
+    (FileSizes, 'sizes, distribution = "file"', "file-sizes"),
     (Page, 'application, kind = "page"', "page"),
     (PageObject, "objects of a page", "page-object"),
     (Video, 'application, kind = "video"', "video"),

@@ -36,9 +36,10 @@ array set sinks {
 set x [expr {(wide($opt(seed)) * 1000003 + 20264) % 2147483647}]
 for {set i 0} {$i < 5} {incr i} {set x [expr {(wide($x) * 16807) % 2147483647}]}
 $defaultRNG seed $x
-# The same number, for the results.
+# The second number, for the results: the phase.
 set same [new RNG]
 $same seed $x
+$same uniform 0 0.01
 set phase [$same uniform 0 0.01]
 
 set tmp /tmp

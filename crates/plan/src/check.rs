@@ -4,6 +4,7 @@
 use crate::error::PlanError;
 use crate::plan::{AppPlan, LinkPlan, Plan};
 use dumbbell_link::{CorruptionPlan, check as part};
+use dumbbell_units::flow_number::MOST_FLOWS;
 
 /// Checks the indices and amounts of a plan.
 ///
@@ -13,6 +14,9 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let refuse = |place: String, message: &str| Err(PlanError::Invalid { place, message: message.into() });
     if plan.duration_ns == 0 || plan.measure_from_ns >= plan.duration_ns {
         return refuse("measure_from_ns".into(), "must lie before the end of the run");
+    }
+    if plan.flows.len() > MOST_FLOWS {
+        return refuse("flows".into(), "must be at most 524288");
     }
     for l in &plan.links {
         let place = |field: &str| format!("links.{}.{field}", l.name);
@@ -48,12 +52,14 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             AppPlan::Bulk {}
             | AppPlan::Program { .. }
             | AppPlan::Video(_)
+            | AppPlan::Workload(_)
             | AppPlan::Objects(_)
             | AppPlan::Voice(_) => 1,
         };
         let checked = match &f.application {
             AppPlan::Video(video) => video.check(),
             AppPlan::Objects(page) => page.check(),
+            AppPlan::Workload(workload) => workload.check(),
             AppPlan::Voice(voice) => voice.check(),
             _ => Ok(()),
         };

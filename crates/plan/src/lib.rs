@@ -12,6 +12,7 @@ mod medium;
 mod plan;
 mod result;
 mod route;
+mod workload;
 
 pub use check::check;
 pub use error::PlanError;
@@ -22,3 +23,4 @@ pub use plan::{
 };
 pub use result::{FlowResult, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};
+pub use workload::{Arrival, ArrivalsPlan, ConnectionsPlan, MOST_AT_ONCE, Schedule, SizesPlan, WorkloadPlan};

@@ -2,12 +2,15 @@
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
 use crate::medium::MediumPlan;
+use crate::workload::WorkloadPlan;
 use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
 };
 use dumbbell_units::param::Raw;
+use dumbbell_units::random::Stream;
+use dumbbell_units::{Dur, Time};
 use dumbbell_wire::IpVersion;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -38,6 +41,15 @@ pub struct Plan {
     /// Captures to record.
     #[serde(default)]
     pub capture: CapturePlan,
+}
+
+impl Plan {
+    /// The time at which a flow starts, start jitter included.
+    #[must_use]
+    pub fn start_of(&self, flow: &FlowPlan) -> Time {
+        let jitter = Stream::new(self.seed, &format!("flow/{}/start", flow.name)).uniform();
+        Time(flow.start_ns) + Dur(flow.start_jitter_ns.unwrap_or(self.start_jitter_ns)).scale(jitter)
+    }
 }
 
 /// The captures of a run.
@@ -228,6 +240,9 @@ pub struct FlowPlan {
     pub to: usize,
     /// Start time before the start jitter, ns.
     pub start_ns: u64,
+    /// Start jitter of this flow instead of the plan's, ns.
+    #[serde(default)]
+    pub start_jitter_ns: Option<u64>,
     /// Stop time, ns; None: the end of the run.
     pub stop_ns: Option<u64>,
     /// Class of its packets, for disciplines with classes.
@@ -333,6 +348,8 @@ pub enum AppPlan {
         /// Time from start to start, ns; the next download waits until the running one ends.
         every_ns: u64,
     },
+    /// Transfers that arrive by a process.
+    Workload(WorkloadPlan),
     /// A voice call: packets of a codec at a constant rate, which the receiver plays.
     Voice(VoicePlan),
     /// A video player: the receiver requests segments and plays them.
@@ -404,6 +421,7 @@ impl AppPlan {
             AppPlan::Page { .. } | AppPlan::Objects(_) => "page",
             AppPlan::Voice(_) => "voice",
             AppPlan::Video(_) => "video",
+            AppPlan::Workload(_) => "workload",
             AppPlan::Program { name, .. } => name.name(),
         }
     }

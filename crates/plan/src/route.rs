@@ -3,6 +3,7 @@
 
 use crate::error::PlanError;
 use crate::plan::Plan;
+use dumbbell_units::flow_number::direction_of;
 use std::collections::VecDeque;
 
 /// In place of a next link: local delivery, the packet has reached its destination.
@@ -136,12 +137,12 @@ impl Routes {
         }
     }
 
-    /// Returns the next link of a direction's packets at a node, or [`LOCAL`].
+    /// Returns the next link of a direction's packets at a node, or [`LOCAL`]; `direction`: with or without a lane.
     #[must_use]
     #[inline]
     pub fn next(&self, node: usize, direction: u32) -> u32 {
         let row = self.rows[node];
-        let entry = direction.wrapping_sub(row.first);
+        let entry = direction_of(direction).wrapping_sub(row.first);
         if entry < row.count { self.next[row.start + entry as usize] } else { NO_LINK }
     }
 }

@@ -188,6 +188,10 @@ pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bo
             let n = units::mean_packets(text).map_err(PyValueError::new_err)?;
             Ok(n.into_pyobject(py)?.into_any())
         }
+        "per second" => {
+            let n = units::per_second(text).map_err(PyValueError::new_err)?;
+            Ok(n.into_pyobject(py)?.into_any())
+        }
         "probability" => {
             let p = units::probability(text).map_err(PyValueError::new_err)?;
             Ok(p.get().into_pyobject(py)?.into_any())

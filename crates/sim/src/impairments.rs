@@ -12,6 +12,7 @@ use dumbbell_link::{
 };
 use dumbbell_plan::{DropPlan, LinkPlan};
 use dumbbell_qdisc::{DropReason, Packet, QdiscContext};
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
@@ -180,7 +181,8 @@ impl Impairments {
 
 impl Script {
     fn hits(&mut self, flow: u32, data: bool, now: Time) -> bool {
-        let applies = self.plan.flow.is_none_or(|f| flow as usize == 2 * f) && (data || !self.plan.data_only);
+        let applies = self.plan.flow.is_none_or(|f| direction_of(flow) as usize == 2 * f)
+            && (data || !self.plan.data_only);
         if !applies {
             return false;
         }

@@ -8,6 +8,7 @@ use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
 use dumbbell_tcp::{DeliveredSegment, Snapshot};
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::{DepartureTable, DropTable, FlowTable, PacketTable, QueueTable};
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::{Dur, Time};
 
 /// Accepts at most one row per interval; with an interval of 0 all rows.
@@ -162,7 +163,7 @@ impl QueueRecorder {
             return;
         }
         self.departures.t_ns.push(now.0);
-        self.departures.flow.push(flow);
+        self.departures.flow.push(direction_of(flow));
         self.departures.bytes.push(bytes);
         self.departures.sojourn_ns.push(sojourn.0);
         self.departures.end_ns.push(end.0);
@@ -173,7 +174,7 @@ impl QueueRecorder {
             return;
         }
         self.drops.t_ns.push(now.0);
-        self.drops.flow.push(flow);
+        self.drops.flow.push(direction_of(flow));
         self.drops.bytes.push(bytes);
         self.drops.reason.push(reason as u8);
     }
@@ -220,7 +221,7 @@ impl PacketRecorder {
         let table = &mut self.table;
         table.t_ns.push(now.0);
         table.event.push(event as u8);
-        table.flow.push(p.flow);
+        table.flow.push(direction_of(p.flow));
         table.connection.push(p.connection);
         table.number.push(p.number);
         table.payload.push(p.payload);

@@ -9,15 +9,17 @@ use crate::flows::source::Source;
 use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
+use crate::flows::workload::WorkloadFlow;
 use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::{Disciplines, Network, Pace};
+use crate::network::{Arrived, Disciplines, Network, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
 use dumbbell_apps::abr::{self, ExternalAbr};
 use dumbbell_apps::{AbrPlan, Http, Page, Player};
 use dumbbell_cc::{External, Failure};
-use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, Schedule, TransportPlan};
 use dumbbell_tcp::Config;
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -65,7 +67,8 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
     let holds = !(external.variants.is_empty() && external.rules.is_empty());
-    let may_fail = holds || !external.disciplines.is_empty();
+    let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
+    let may_fail = holds || has_workload || !external.disciplines.is_empty();
     let mut net = Network::new(plan, pace, &external.disciplines, &failure)?;
     if holds {
         net.hold_senders();
@@ -88,7 +91,7 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
         events += 1;
         if slot < first_timer {
             if let Some(packet) = net.on_link_event(slot) {
-                flows[packet.flow as usize / 2].on_packet(packet, packet.flow % 2 == 0, &mut net);
+                flows[flow_of(&packet)].on_packet(packet, packet.flow % 2 == 0, &mut net);
                 net.free(packet.body);
             }
         } else if slot == measure {
@@ -135,13 +138,19 @@ fn check_failure(failure: &Failure, now: Time) -> Result<(), SimError> {
     Err(SimError::External { place: part.to_owned(), at, message: message.to_owned() })
 }
 
+/// The number of a packet's flow.
+#[inline]
+fn flow_of(packet: &Arrived) -> usize {
+    direction_of(packet.flow) as usize / 2
+}
+
 /// Lets endpoints process packets ahead of the clock. The others wait for their time.
 fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
     let now = net.now;
     let mut n = 0;
     while n < net.ahead.len() {
         match net.arrives_ahead(n) {
-            Some((packet, at)) if flows[packet.flow as usize / 2].on_packet_ahead(packet, at, net) => {
+            Some((packet, at)) if flows[flow_of(&packet)].on_packet_ahead(packet, at, net) => {
                 net.now = now;
                 net.free(packet.body);
             }
@@ -160,8 +169,7 @@ fn build(
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
-    let jitter = Stream::new(plan.seed, &path("start")).uniform();
-    let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
+    let start = plan.start_of(flow);
     let info = FlowInfo::new(plan, index, start);
     let source = Source::new(flow, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
@@ -205,9 +213,19 @@ fn build(
                 let dialer = Dialer::Tcp { factory, isn: Stream::new(plan.seed, &path("isn")) };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
             }
+            if let AppPlan::Workload(workload) = app {
+                let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
+                let failure = failure.of(&format!("flows.{}.application", flow.name));
+                let flow = WorkloadFlow::new(info, workload, schedule, factory, plan.seed, failure);
+                return Ok(Box::new(flow));
+            }
             let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
+        (TransportPlan::Quic { .. }, AppPlan::Workload(_), _) => Err(SimError::invalid(
+            format!("flows.{}.application", flow.name),
+            format!("'{application}' needs TCP"),
+        )),
         (TransportPlan::Quic { variant, stack }, app, source) => {
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();

@@ -32,9 +32,9 @@ mod sender;
 mod timer_wheel;
 
 pub use config::{
-    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, PARAMS, PRESETS,
-    PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator, WindowValidation,
-    describe_feature, find_preset,
+    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, NewRenoExit,
+    PARAMS, PRESETS, PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator,
+    WindowValidation, describe_feature, find_preset,
 };
 pub use delivery_rate::{DeliveryRate, TxState};
 pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};

@@ -47,7 +47,8 @@ impl RttEstimator {
     /// `snd_una` and `snd_nxt` are those after the ACK: Linux's rule counts round trips with them.
     pub(crate) fn sample(&mut self, sent: Time, now: Time, snd_una: u64, snd_nxt: u64) {
         let tick = self.config.granularity.0.max(1);
-        let ticks = (now.0 / tick - sent.0 / tick).max(1);
+        let count = |t: Time| (t.0 + self.config.clock_phase.0) / tick;
+        let ticks = (count(now) - count(sent)).max(1);
         self.backoff = 0;
         let r = (ticks * tick) as f64;
         let (srtt, rttvar) = match (self.config.estimator, self.estimate) {

@@ -8,8 +8,9 @@
 //! | [`Prob`] | probability | f64 in 0..=1 |
 //!
 //! This crate also has the other items that all crates need: declarations of parameters ([`param`]), the text form of quantities
-//! ([`parse`]) and named random streams ([`random`]).
+//! ([`parse`]), named random streams ([`random`]) and the flow numbers of packets ([`flow_number`]).
 
+pub mod flow_number;
 pub mod param;
 pub mod parse;
 mod prob;

@@ -55,6 +55,7 @@ const BDP: &[(&str, f64)] = &[("bdp", 1.0), ("BDP", 1.0)];
 const DBM: &[(&str, f64)] = &[("dBm", 1.0)];
 const DB: &[(&str, f64)] = &[("dB", 1.0)];
 const MHZ: &[(&str, f64)] = &[("MHz", 1.0), ("GHz", 1000.0)];
+const PER_SECOND: &[(&str, f64)] = &[("/s", 1.0), ("/min", 1.0 / 60.0), ("/h", 1.0 / 3600.0)];
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
 /// Splits "12.5 ms" into 12.5 and "ms".
@@ -189,6 +190,14 @@ fn integral(value: f64, text: &str) -> Result<u64, String> {
         return Err(format!("'{text}' is not a whole number"));
     }
     whole(value, text)
+}
+
+/// Parses a number of events per time, in events per second.
+///
+/// # Errors
+/// The errors of [`duration`].
+pub fn per_second(text: &str) -> Result<f64, String> {
+    Ok(scaled(text, "a number per time", "\"200 /s\"", &[PER_SECOND])?.0)
 }
 
 /// Parses a probability in percent.

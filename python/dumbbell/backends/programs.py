@@ -156,7 +156,7 @@ def own_commands(scenario: Scenario) -> dict[str, str]:
     These are all of kind ``command``, and iperf3 with ``args``. The other kinds start only commands of Dumbbell's.
     """
     found = {}
-    for flow in scenario.flows:
+    for flow in scenario.single_flows:
         application, place = flow.application, f"flows.{flow.name}.application"
         if isinstance(application, Commands):
             for part, command in (("server", application.server), ("client", application.client)):

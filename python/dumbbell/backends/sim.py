@@ -145,12 +145,12 @@ class Simulator:
 
 def _own_variants(job: Job) -> dict[str, OwnVariant]:
     """Return the own variants of a run's flows, by name."""
-    variants = (flow.variant for flow in job.cell.scenario.flows)
+    variants = (flow.variant for flow in job.cell.scenario.single_flows)
     return {v.name: v.own for v in variants if v is not None and v.own is not None}
 
 
 def _own_rules(job: Job) -> dict[str, tuple[type, str]]:
     """Return the rules of videos that are Python classes, with their files, by the names that the plan uses."""
-    apps = (flow.application for flow in job.cell.scenario.flows)
+    apps = (flow.application for flow in job.cell.scenario.single_flows)
     own = (app.abr.own for app in apps if isinstance(app, Video) and isinstance(app.abr, OwnRule))
     return {rule.name: (rule.python_class, rule.file) for rule in own if rule.python_class is not None}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -90,6 +90,14 @@ def _backends() -> list[str]:
     help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable.",
 )
 @click.option(
+    "--order",
+    type=click.Choice(["cells", "random"]),
+    default="cells",
+    show_default=True,
+    help="The order of the runs on a kernel: cell by cell, or drawn from the seed, so that a host that changes over "
+    "time disturbs all cells alike. The place of each run is in facts.order.",
+)
+@click.option(
     "--allow-programs",
     is_flag=True,
     help="Let the scenario start programs of its own choice on this host (applications of kind command, args of "
@@ -122,6 +130,7 @@ def run(
     hosts: Path | None,
     keep_agent: bool,
     options: tuple[str, ...],
+    order: Literal["cells", "random"],
     allow_programs: bool,
     no_code: bool,
     hold: bool,
@@ -178,7 +187,7 @@ def run(
     _note_kernel(chosen, scenario)
     with _held(chosen, out, hold=hold):
         with output.reserved(as_json), output.progress(scenario.name) as moved:
-            results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
+            results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
         if as_json:
             output.document(results.document())
         else:

@@ -7,7 +7,7 @@ from dumbbell.metrics.harms import harm
 from dumbbell.metrics.knee_point import knee
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
-from dumbbell.metrics.responsiveness import Responsiveness, responsiveness, rpm, trimmed_mean
+from dumbbell.metrics.round_trips import Responsiveness, responsiveness, rpm, trimmed_mean
 from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
 from dumbbell.metrics.speech import mos, r_factor
 from dumbbell.metrics.spike_detection import Spikes, spikes

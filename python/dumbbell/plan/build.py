@@ -11,6 +11,7 @@ from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
 from dumbbell.scenario.registry_choice import Named, Owned
 from dumbbell.scenario.web import Web
+from dumbbell.scenario.workload import Workload
 
 __all__ = ["build"]
 
@@ -60,13 +61,14 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[sender],
                 "to": numbers[receiver],
                 "start_ns": flow.start.ns,
+                **({} if flow.start_jitter is None else {"start_jitter_ns": flow.start_jitter.ns}),
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
                 **({} if flow.ip == 4 else {"ip": flow.ip}),
-                "application": _application(flow),
+                "application": _application(flow, rate),
                 "transport": _transport(flow),
             }
-            for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
+            for flow, (sender, receiver), rate in zip(scenario.single_flows, drawing.ends, layout.rates, strict=True)
         ],
         "trace": {
             "series": list(scenario.trace.tables),
@@ -111,8 +113,13 @@ def _owned(named: Owned) -> dict[str, Any]:
     return {**_named(named), **content}
 
 
-def _application(flow: Flow) -> dict[str, Any]:
+def _application(flow: Flow, rate: float | None) -> dict[str, Any]:
     app = flow.application
+    if isinstance(app, Workload):
+        plan = app.plan()
+        if rate is not None:
+            plan["arrivals"]["per_s"] = rate
+        return {**plan, "arrivals_of": flow.group if app.arrivals.together and flow.group else flow.name}
     if isinstance(app, Ping):
         return app.plan(flow.ip)
     return app.plan(flow.transport) if isinstance(app, Web) else app.plan()

@@ -272,6 +272,10 @@ class Plots:
         """Draw the cumulative distribution of a metric over runs, or of the packets' ``sojourn``."""
         return self._make("cdf", metric=metric, by=by, flow=flow, where=where)
 
+    def slowdown(self, *, metric: str | None = None, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the slowdown (or ``took_s``) of generated transfers over their size: mean, median, 99th percentile."""
+        return self._make("slowdown", metric=metric, flow=flow)
+
     def ellipse(
         self,
         *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dumbbell.metrics import responsiveness as evaluate
-from dumbbell.metrics.responsiveness import MAD, rpm, trimmed_mean
+from dumbbell.metrics.round_trips import MAD, rpm, trimmed_mean
 from dumbbell.plots.over_time import title_of
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture
 from dumbbell.plots.style import distinct
@@ -37,7 +37,7 @@ def responsiveness(results: Results, run: Run) -> Picture:
     seen = observed(results, run)
     result = evaluate(np.array([*seen.goodput.values()]), seen.foreign, seen.loaded, interval_s=INTERVAL_S)
     count = next(iter(seen.goodput.values())).size
-    ends = INTERVAL_S * np.arange(1, count + 1)
+    ends = INTERVAL_S * np.arange(1, count + 1, dtype=np.float64)
     first = float(seen.foreign[:, 0].min(initial=0.0))
     span = (first, float(ends[-1]))
     looks = distinct([f"responsiveness {n}" for n in range(5)])

@@ -63,7 +63,7 @@ def voice(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> P
     span = span_of(results, run)
     edges = edges_of(*span, (span[1] - span[0]) / WINDOWS)
     cell = next(cell for cell in results.scenario.cells if cell.values == run.cell)
-    calls = {f.name: f.application for f in cell.scenario.flows}
+    calls = {f.name: f.application for f in cell.scenario.single_flows}
     delays, missing, scores = [], [], []
     for name in names:
         table = results.table(run, f"voice/{name}")

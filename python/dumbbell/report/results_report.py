@@ -24,6 +24,7 @@ from dumbbell.report.setting import setting_of
 from dumbbell.results.lint import lint
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
+from dumbbell.results.slowdowns import has_workloads, slowdown_table
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary, short_names
 from dumbbell.results.swept import paths_of
@@ -81,9 +82,21 @@ def of_results(results: Results, folder: Path) -> Content:
         tables=list(_tables(results)),
         warnings=[("", warned) for warned in lint(results)],
         facts=[("made by", f"Dumbbell {manifest['version']}, report by {_core.version}"), ("host", host(manifest))],
-        definitions="Goodput is payload that reached the receiver, each byte once, over the flow's measured time; "
-        "round-trip times are those of packets sent once; drop rate is dropped over sent packets.",
+        definitions=_definitions(results),
     )
+
+
+def _definitions(results: Results) -> str:
+    text = (
+        "Goodput is payload that reached the receiver, each byte once, over the flow's measured time; "
+        "round-trip times are those of packets sent once; drop rate is dropped over sent packets."
+    )
+    if has_workloads(results.scenario):
+        text += (
+            " The completion time of a transfer is from its start to its last byte at the receiver, its slowdown "
+            "that time over the time at the full rate of the empty path."
+        )
+    return text
 
 
 def _repetitions(cells: Sequence[Sequence[Run]]) -> str:
@@ -165,6 +178,7 @@ def _pictures(results: Results) -> Iterator[Picture]:
         if metric in results.flows.columns and results.flows[metric].drop_nulls().len():
             wanted.append(("lines" if swept else "bars", {"metric": metric} | ({} if swept else {"by": "name"})))
     wanted += [("matrix", {}), ("plane" if any(_is_number(results, path) for path in swept) else "ellipse", {})]
+    wanted += [("slowdown", {})] if has_workloads(results.scenario) else []
     over_time = ["timelapse"] if len(results.by_cell()) > 1 else []
     over_time += ["cwnd", "inflight", "rtt", "goodput", "fairness", "queue"]
     if "packets" in results.tables(0):
@@ -192,6 +206,8 @@ def _tables(results: Results) -> Iterator[Table]:
     ):
         if frame.height:
             yield Table(name, title, frame)
+    if has_workloads(results.scenario) and results.transfers.height:
+        yield Table("slowdowns", "Transfers by size: mean over repetitions [95 % interval]", slowdown_table(results))
     flows = results.flows
     paths = paths_of(flows)
     rows = []

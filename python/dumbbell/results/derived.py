@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from types import MappingProxyType
+from functools import lru_cache
 from typing import Any
 
-from dumbbell import _core, registry
+from dumbbell import _core
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario import Cell
+from dumbbell.scenario.packet_sizes import UDP_IP, segment_bytes, segment_headers, stack_values
 from dumbbell.scenario.routes import routes_of
 
 __all__ = ["IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
 
 ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
-UDP_IP = 28
-TCP_IP = 40
-"""Headers of a segment without options, bytes."""
-TIMESTAMPS = 12
-"""The timestamps option of a segment, bytes."""
 QUIC = 1 + 8 + 2 + 16 + 8
 """In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 ICMP_IP = 28
@@ -108,21 +103,12 @@ def _packet(flow: Mapping[str, Any]) -> int | None:
     if flow["transport"]["kind"] == "quic":
         datagram = values["max_datagram" if values["mtu_discovery"] == "true" else "initial_datagram"]
         return int(_core.parse("bytes", datagram)) + UDP_IP
-    return int(_core.parse("bytes", values["mss"])) + TCP_IP
+    return segment_bytes(values)
 
 
 def _stack_values(transport: Mapping[str, Any]) -> Mapping[str, str]:
     """The parameters of a flow's stack, as texts."""
-    stack = transport["stack"]
-    if not stack["params"]:
-        return _defaults(stack["name"])
-    given = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in stack["params"].items()}
-    return {**_defaults(stack["name"]), **given}
-
-
-@cache
-def _defaults(stack: str) -> Mapping[str, str]:
-    return MappingProxyType({p.name: p.default for p in registry.stack(stack).params})
+    return stack_values(transport["stack"]["name"], transport["stack"]["params"])
 
 
 def _headers(transport: Mapping[str, Any]) -> int:
@@ -131,7 +117,7 @@ def _headers(transport: Mapping[str, Any]) -> int:
         return UDP_IP
     if transport["kind"] == "quic":
         return UDP_IP + QUIC
-    return TCP_IP + (TIMESTAMPS if _stack_values(transport)["timestamps"] == "true" else 0)
+    return segment_headers(_stack_values(transport))
 
 
 def _handshake_rtts(transport: Mapping[str, Any]) -> int:
@@ -174,7 +160,7 @@ def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
     A kernel's own is ``linux`` or ``linux-tuned``.
     """
     found: dict[str, str | None] = {}
-    for flow in cell.scenario.flows:
+    for flow in cell.scenario.single_flows:
         stack = flow.endpoint_stack
         if stack is not None and on_kernel:
             kernels = stack.name if stack.name == "linux-tuned" else "linux"
@@ -211,15 +197,17 @@ def flow_metrics(row: Mapping[str, Any], path: IdlePath | None, stack: str | Non
     }
 
 
-def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any]:
+def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None, *, opens: bool = True) -> dict[str, Any]:
     """Add the derived metrics to a transfer's row.
 
+    ``opens`` is True for the first transfer over its connection.
+
     ``took_s``
-        from its start to its last byte at the receiver
+        from its start to its last byte at the receiver: the flow completion time
     ``slowdown``
-        that divided by the time that it would take at the path's full rate: the idle round trips of its handshakes,
-        then all of its packets one behind the other; no unit, 1 at best; null for segments of a video and objects of
-        a page, which share connections
+        that divided by the time that it would take at the path's full rate: the idle round trips of its handshakes if
+        it opens a connection, then all of its packets one behind the other; no unit, 1 at best; null for segments of
+        a video and objects of a page, which share connections
     """
     end = row.get("end_s")
     took = end - row["start_s"] if end is not None else None
@@ -227,6 +215,6 @@ def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str,
     if took is not None and path is not None and row.get("bytes") and row.get("object") is None:
         packets = -(-row["bytes"] // (path.packet_bytes - path.header_bytes))
         wire = row["bytes"] + packets * path.header_bytes
-        trips = path.handshake_rtts + 0.5
+        trips = 0.5 + (path.handshake_rtts if opens else 0)
         slowdown = took / (trips * path.small_rtt_ms / 1e3 + 8 * wire / path.rate_bps)
     return {**row, "took_s": took, "slowdown": slowdown}

@@ -51,7 +51,8 @@ def estimate(scenario: Scenario, jobs: int) -> Estimate:
     step = max(count // SAMPLED, 1)
     sampled = [cell.scenario for cell in scenario.cells[::step]]
     packets = sum(map(_packets, sampled)) / len(sampled)
-    rows = sum(FLOW_BYTES * len(s.flows) + QUEUE_BYTES * len(s.layout.drawing.edges) for s in sampled) / len(sampled)
+    each = (FLOW_BYTES * len(s.single_flows) + QUEUE_BYTES * len(s.layout.drawing.edges) for s in sampled)
+    rows = sum(each) / len(sampled)
     series = SERIES_BYTES * packets if scenario.trace.tables else 0.0
     return Estimate(count, runs, runs * max(RUN_S, (RUN_S + PACKET_S * packets) / jobs), runs * (rows + series))
 

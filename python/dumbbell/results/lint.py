@@ -82,7 +82,7 @@ def _variants(scenario: Scenario) -> Iterator[Warned]:
     """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
     if not scenario.variants:
         return
-    flows = (flow for cell in scenario.cells for flow in cell.scenario.flows)
+    flows = (flow for cell in scenario.cells for flow in cell.scenario.single_flows)
     used = {flow.variant.name for flow in flows if flow.variant is not None}
     unused = [f"'{name}'" for name in scenario.variants if name not in used]
     if unused:
@@ -250,7 +250,7 @@ def _phases(pairs: Pairs) -> Iterator[Warned]:
     """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
     found: dict[str, list[Run]] = {}
     for cell, runs in pairs:
-        if len(cell.scenario.flows) > 1 and not _varies(cell.scenario):
+        if len(cell.scenario.single_flows) > 1 and not _varies(cell.scenario):
             found.setdefault(_together(cell.scenario), []).append(runs[0])
     for together, runs in found.items():
         yield Warned(
@@ -265,7 +265,7 @@ def _phases(pairs: Pairs) -> Iterator[Warned]:
 def _together(scenario: Scenario) -> str:
     """Return a clause with the flows that start at the same instant; empty without any."""
     names: dict[int, list[str]] = {}
-    for flow in scenario.flows:
+    for flow in scenario.single_flows:
         if not isinstance(flow.application, Ping):
             names.setdefault(flow.start.ns, []).append(f"'{flow.name}'")
     most = max(names.values(), key=len, default=[])

@@ -25,7 +25,7 @@ def stacks(cells: Cells) -> Iterator[Warned]:
     for cell, runs in cells:
         if runs[0].facts:
             continue
-        for flow in cell.scenario.flows:
+        for flow in cell.scenario.single_flows:
             missing = _missing(flow)
             stack = flow.endpoint_stack
             if missing and stack is not None and flow.variant is not None:
@@ -75,7 +75,7 @@ def mixed_stacks(cells: Cells) -> Iterator[Warned]:
     """Warn of variants that run on different stacks by default: their difference is also one of the stacks."""
     found: dict[str, dict[str, None]] = {}
     for cell, runs in cells:
-        for flow in cell.scenario.flows:
+        for flow in cell.scenario.single_flows:
             stack = flow.endpoint_stack
             if stack is None or flow.transport != "tcp" or runs[0].facts:
                 continue
@@ -99,7 +99,7 @@ def no_marks(cells: Cells) -> Iterator[Warned]:
     """Warn of flows whose main signal is congestion marks, and that received none."""
     found: dict[str, list[Run]] = {}
     for cell, runs in cells:
-        for flow in cell.scenario.flows:
+        for flow in cell.scenario.single_flows:
             if _needs_marks(flow) and flow.application.kind == "bulk" and not marks_of(cell, runs, flow.name):
                 found.setdefault(flow.name, []).append(runs[0])
     for name, where in found.items():
@@ -113,8 +113,8 @@ def no_marks(cells: Cells) -> Iterator[Warned]:
 
 def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
     """Count the congestion marks at the queues on a flow's path, over all repetitions; 0 if it doesn't use ECN."""
-    number = next(n for n, flow in enumerate(cell.scenario.flows) if flow.name == name)
-    flow = cell.scenario.flows[number]
+    number = next(n for n, flow in enumerate(cell.scenario.single_flows) if flow.name == name)
+    flow = cell.scenario.single_flows[number]
     stack = flow.endpoint_stack
     if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
         return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.backends import Finished, Job
 from dumbbell.plan.text import plan_text
-from dumbbell.results.derived import flow_metrics, idle_paths, stacks, transfer_metrics
+from dumbbell.results.derived import IdlePath, flow_metrics, idle_paths, stacks, transfer_metrics
 
 __all__ = ["Run", "run_key"]
 
@@ -63,7 +63,7 @@ class Run:
             seed=job.seed,
             flows=[flow_metrics(row, idle.get(row["name"]), endpoints.get(row["name"])) for row in finished.flows],
             queues=finished.queues,
-            transfers=[transfer_metrics(row, idle.get(row["flow"])) for row in finished.transfers],
+            transfers=_transfers(finished.transfers, idle),
             facts=finished.facts,
         )
 
@@ -91,3 +91,16 @@ class Run:
             "queues": self.queues,
             **({"facts": self.facts} if self.facts else {}),
         }
+
+
+def _transfers(rows: list[dict[str, Any]], idle: dict[str, IdlePath]) -> list[dict[str, Any]]:
+    """Add the derived metrics to the rows of transfers, which are in the order of their starts."""
+    known: set[tuple[str, int]] = set()
+    found = []
+    for row in rows:
+        name, connection = row["flow"], row.get("connection")
+        opens = connection is None or (name, connection) not in known
+        if connection is not None:
+            known.add((name, connection))
+        found.append(transfer_metrics(row, idle.get(name), opens=opens))
+    return found

@@ -12,7 +12,7 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import rate_per_window, responsiveness, rpm, trimmed_mean
-from dumbbell.metrics.responsiveness import MAD
+from dumbbell.metrics.round_trips import MAD
 from dumbbell.results.frames import frame as runs_frame
 from dumbbell.results.frames import label
 from dumbbell.results.summary import Summary, short_names

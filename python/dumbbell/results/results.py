@@ -278,9 +278,80 @@ class Results:
 
         return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
 
+    def slowdowns(
+        self,
+        *,
+        metric: Literal["slowdown", "took_s"] = "slowdown",
+        bins: Sequence[str] | None = None,
+        flow: Sequence[str] | None = None,
+        level: float = 0.95,
+    ) -> pl.DataFrame:
+        """Summarize the transfers of workloads by size, with intervals over repetitions.
+
+        Parameters
+        ----------
+        metric : {"slowdown", "took_s"}
+            Completion time over that on the empty path (no unit), or the completion time in s.
+        bins : sequence of str, optional
+            Upper edges of the bins, such as ``["100 kB", "10 MB"]``; default: bins with a tenth of the
+            transfers each, or more where sizes are equal.
+        flow : sequence of str, optional
+            Names; the copies of a flow with a `count` are together, under its name.
+        level : float, no unit
+            Confidence level.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each cell, flow, bin (the last one is "all") and statistic: ``size`` (the bin), ``from_bytes``,
+            ``to_bytes`` and ``median_bytes`` (of its transfers), ``transfers`` and ``incomplete`` (over all
+            repetitions), ``statistic`` (mean, median, p95, p99 of the transfers of a repetition), ``n`` (repetitions
+            with enough transfers: 20 for p95, 100 for p99), ``value`` (its mean over repetitions; null without any)
+            with ``low`` and ``high`` (BCa bootstrap).
+
+        Raises
+        ------
+        ResultsError
+            If no flow generates transfers, none began in the measured time, or an argument is wrong.
+        """
+        from dumbbell.results.slowdowns import slowdowns  # noqa: PLC0415 - slow to import
+
+        return slowdowns(self, metric=metric, bins=bins, flow=flow, level=level)
+
+    def rounds(self, flow: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return the rounds of incast: transfers of the copies of a flow that begin together.
+
+        Parameters
+        ----------
+        flow : sequence of str, optional
+            Names of flows with ``arrivals.together``; default: all.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each run, flow and round (``number``): ``start_s``, ``transfers``, ``bytes`` of all of them, and
+            ``took_s``, from the first start to the last byte of the last transfer; null if one did not complete.
+
+        Raises
+        ------
+        ResultsError
+            If no transfers begin together.
+        """
+        from dumbbell.results.slowdowns import rounds  # noqa: PLC0415 - slow to import
+
+        return rounds(self, flow)
+
     def document(self) -> dict[str, Any]:
         """Return everything but the series as the command line's ``--json`` prints it."""
-        return {"runs": [run.document() for run in self.runs]}
+        return {"runs": [run.document() for run in self.runs], **self._generated()}
+
+    def _generated(self) -> dict[str, Any]:
+        """Return the part of the document about generated transfers; empty without any."""
+        from dumbbell.results.slowdowns import has_workloads, slowdowns  # noqa: PLC0415 - slow to import
+
+        if not has_workloads(self.scenario) or not self.transfers.height:
+            return {}
+        return {"slowdowns": slowdowns(self).to_dicts()}
 
     def by_cell(self) -> list[list[Run]]:
         """Return the runs of each cell, in the order of the sweep."""

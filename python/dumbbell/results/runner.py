@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 from dumbbell.backends import Backend, Finished, Job, Table
 from dumbbell.backends import backend as by_name
 from dumbbell.exceptions import DumbbellError
 from dumbbell.processors import cores
+from dumbbell.registry import unknown
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.runs import PART, RunLog, Runs
@@ -21,6 +23,7 @@ from dumbbell.scenario import Cell, Scenario
 __all__ = ["jobs_of", "run"]
 
 Progress = Callable[[int, int], None]
+Order = Literal["cells", "random"]
 
 
 def jobs_of(scenario: Scenario) -> list[Job]:
@@ -41,6 +44,7 @@ def run(
     changes: Mapping[str, Any] | None = None,
     backend: Backend | str | None = None,
     only: Callable[[Cell], bool] | None = None,
+    order: Order = "cells",
     progress: Progress | None = None,
 ) -> Results:
     """Run every cell and repetition of a scenario.
@@ -62,6 +66,9 @@ def run(
         The back end, or its name in `dumbbell.backends`; default: the simulator.
     only : callable, optional
         Called with each cell; cells for which it returns False are left out.
+    order : {"cells", "random"}
+        Order in which a kernel back end makes the runs: cell by cell, or drawn from the scenario's seed, so that a
+        host that changes over time disturbs all cells alike. ``facts.order`` of a run on a kernel has its place.
     progress : callable, optional
         Called with (finished, all) before the first run and after each.
 
@@ -91,6 +98,10 @@ def run(
     if isinstance(backend, str):
         backend = by_name(backend)
     backend = backend or by_name("sim")
+    if order not in get_args(Order):
+        raise DumbbellError(f"order: {unknown('order', str(order), list(get_args(Order)))}")
+    if order == "random" and backend.name == "sim":
+        raise DumbbellError("order: the simulator's results don't depend on it: leave it out, or choose a kernel")
     jobs = jobs or cores()
     if out is None and scenario.cells.seen.captures:
         raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
@@ -98,10 +109,10 @@ def run(
         place = f"flows.{scenario.cells.seen.qlogs[0]}.application.qlog"
         raise DumbbellError(f"{place}: qlog files need a directory: give out (--out on the command line)")
     if out is None:
-        return _run(scenario, backend, jobs, None, only, progress)
+        return _run(scenario, backend, jobs, None, only, order, progress)
     store = Store(out)
     with store.open(scenario, backend.name):
-        results = _run(scenario, backend, jobs, store, only, progress)
+        results = _run(scenario, backend, jobs, store, only, order, progress)
         store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
 
@@ -112,12 +123,13 @@ def _run(
     parallel: int,
     store: Store | None,
     only: Callable[[Cell], bool] | None,
+    order: Order,
     progress: Progress | None,
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
     chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]
     log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1))
-    making = _Making(scenario, backend, parallel, store, log, progress)
+    making = _Making(scenario, backend, parallel, store, log, order, progress)
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
         return making.results(dict.fromkeys(chosen, scenario.repetitions))
@@ -144,8 +156,10 @@ class _Making:
     parallel: int
     store: Store | None
     log: RunLog
+    order: Order
     progress: Progress | None
     tables: dict[str, dict[str, Table]] = field(default_factory=dict)
+    places: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def round(self, wanted: Mapping[int, int], *, last: bool) -> None:
         """Bring each cell (its number) to the number of repetitions wanted."""
@@ -157,6 +171,10 @@ class _Making:
                 if (n, r) not in self.log:
                     missing.append(Job(cell, r, self.scenario.repetition_seed(r)))
                     expected[self.log.part(n)] += 1
+        if self.order == "random":
+            missing.sort(key=self._drawn)
+        for job in missing:
+            self.places[job.cell.number, job.repetition] = len(self.places)
         total = sum(wanted.values())
         done = total - len(missing)
         if self.progress is not None:
@@ -170,6 +188,10 @@ class _Making:
             if self.progress is not None:
                 self.progress(done, total)
 
+    def _drawn(self, job: Job) -> bytes:
+        """Return the place of a run in a random order, the same for the same seed."""
+        return hashlib.sha256(f"order/{self.scenario.seed}/{job.cell.number}/{job.repetition}".encode()).digest()
+
     def close(self, settled: Iterable[int], open_: Iterable[int]) -> None:
         """Store the parts of settled cells that have no other cells."""
         for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
@@ -178,6 +200,8 @@ class _Making:
     def _keep(self, finished: Finished) -> int:
         """Keep a finished run; returns its part."""
         key, cell = run_key(finished.job), finished.job.cell.number
+        if finished.facts:  # the simulator's runs have none, and don't depend on their order
+            finished.facts["order"] = {"by": self.order, "place": self.places[cell, finished.job.repetition]}
         if self.store is not None:
             self.store.keep(finished, cell, key)
         else:

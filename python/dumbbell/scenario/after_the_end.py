@@ -42,7 +42,7 @@ def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direct
     if isinstance(part, Direction):
         yield path, part
     for name, value in part.__dict__.items():
-        if not isinstance(value, Part | list):
+        if name not in type(part).model_fields or not isinstance(value, Part | list):
             continue
         place = [*path, type(part).model_fields[name].alias or name]
         if isinstance(value, Part):

@@ -13,6 +13,7 @@ from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
 from dumbbell.scenario.video import Video
 from dumbbell.scenario.voice import Voice
+from dumbbell.scenario.workload import Workload
 
 __all__ = [
     "Application",
@@ -27,6 +28,7 @@ __all__ = [
     "Transfer",
     "Video",
     "Voice",
+    "Workload",
 ]
 
 UDP_HEADERS = {4: 28, 6: 48}
@@ -180,5 +182,6 @@ class Ping(_Application):
 
 
 Application = Annotated[
-    Bulk | Transfer | Cbr | OnOff | Voice | Ping | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
+    Bulk | Transfer | Cbr | OnOff | Voice | Ping | Workload | Page | Video | Iperf3 | Http | Commands,
+    Discriminator("kind"),
 ]

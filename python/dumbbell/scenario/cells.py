@@ -146,14 +146,13 @@ class Cells(Sequence[Cell]):
             for cell in self:
                 scenario = cell.scenario
                 captures = captures or scenario.capture.keeps
-                variants = (flow.variant for flow in scenario.flows)
+                flows = scenario.single_flows
+                variants = (flow.variant for flow in flows)
                 own.update({v.own.name: v.own for v in variants if v is not None and v.own is not None})
                 disciplines.update(own_disciplines(scenario))
-                videos = (flow.application for flow in scenario.flows if isinstance(flow.application, Video))
+                videos = (flow.application for flow in flows if isinstance(flow.application, Video))
                 rules.update({app.abr.own.name: None for app in videos if isinstance(app.abr, OwnRule)})
-                qlogs.update(
-                    {f.name: None for f in scenario.flows if isinstance(f.application, Http) and f.application.qlog}
-                )
+                qlogs.update({f.name: None for f in flows if isinstance(f.application, Http) and f.application.qlog})
                 yield scenario
 
         problems = without_effect(scenarios())

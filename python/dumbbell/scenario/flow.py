@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from dumbbell import _core, registry
 from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping, Voice
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole, problem
+from dumbbell.scenario.copies import MOST_COPIES, Spread
 from dumbbell.scenario.link import LinkOverride
 from dumbbell.scenario.programs import Http
 from dumbbell.scenario.registry_choice import Stack, Tls, Variant
 from dumbbell.scenario.units import Duration, PositiveDuration
 from dumbbell.scenario.video import Video
 from dumbbell.scenario.web import Web
+from dumbbell.scenario.workload import Workload
 
 __all__ = ["Flow"]
 
@@ -65,6 +67,30 @@ class Flow(Part):
     """Values of its own access links that differ from network.access."""
     class_: Annotated[Whole, Field(alias="class", ge=0, le=65535)] = 0
     """The class that its packets carry, for disciplines with classes."""
+    count: Annotated[Whole, Field(ge=1, le=MOST_COPIES)] | None = None
+    """Number of copies: it then stands for the flows NAME-1, NAME-2 and so on. Default: one flow, of this name."""
+    spread: Spread | None = None
+    """How the copies differ: starts, delays, variants; needs `count`."""
+    _group: tuple[str, int, Duration | None] | None = PrivateAttr(default=None)
+
+    def belongs_to(self, group: str, copies: int, start: Duration | None) -> None:
+        """Make this flow one of the copies of another; ``start``: the largest random delay of its start."""
+        self._group = (group, copies, start)
+
+    @property
+    def group(self) -> str | None:
+        """Name of the flow of which it is a copy; None for another flow."""
+        return None if self._group is None else self._group[0]
+
+    @property
+    def copies(self) -> int:
+        """Number of copies of the flow that it is a copy of, itself included."""
+        return 1 if self._group is None else self._group[1]
+
+    @property
+    def start_jitter(self) -> Duration | None:
+        """Its own start jitter; None for that of the scenario."""
+        return None if self._group is None else self._group[2]
 
     @property
     def datagrams(self) -> bool:
@@ -79,7 +105,8 @@ class Flow(Part):
     @property
     def has_series(self) -> bool:
         """True if series of it exist."""
-        return not self.datagrams or isinstance(self.application, Ping | Voice)
+        has_none = self.datagrams or isinstance(self.application, Workload)
+        return not has_none or isinstance(self.application, Ping | Voice)
 
     @property
     def _runs_programs(self) -> bool:
@@ -105,11 +132,21 @@ class Flow(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Flow:
+        if self.spread is not None:
+            self._check_spread(self.spread)
         self._check_transport()
         self._check_place()
         if self.stop is not None and self.stop.ns <= self.start.ns:
             raise problem(f"'{self.stop}' given: must be later than the start at '{self.start}'", "stop")
         return self
+
+    def _check_spread(self, spread: Spread) -> None:
+        if self.count is None:
+            raise problem("a spread needs several copies: set count", "spread")
+        if spread.delay is not None and not self.own_hosts:
+            raise problem("the flow has no access links of its own, because of 'at' or 'from'/'to'", "spread.delay")
+        if spread.variants is not None and self.variant is not None:
+            raise problem("'variant' and 'spread.variants' exclude each other", "spread.variants")
 
     def _check_transport(self) -> None:
         kind = self.application.kind
@@ -121,8 +158,9 @@ class Flow(Part):
         if isinstance(self.application, Ping | Voice) and "transport" in given and self.transport != "udp":
             raise problem(f"'{self.transport}' given: {_named(self.application)} is always datagrams", "transport")
         if self.transport == "quic" and "quic" not in self.application.transports:
+            why = "needs tcp" if isinstance(self.application, Workload) else "runs real programs"
             carries = "bulk, transfer, cbr, onoff, page or video"
-            raise problem(f"'{kind}' runs real programs: a quic flow carries {carries}", "application.kind")
+            raise problem(f"'{kind}' {why}: a quic flow carries {carries}", "application.kind")
         if isinstance(self.application, Web | Http):
             self.application.check_transport(self.transport)
         if self.transport == "quic" and self.tls is not None:
@@ -130,9 +168,7 @@ class Flow(Part):
         if not self.datagrams:
             if self.tls is not None and self._runs_programs:
                 raise problem(f"'{self.application.kind}' runs real programs: remove it", "tls")
-            if self.variant is None:
-                raise problem(f"needed: the congestion control variant of a {self.transport} flow", "variant")
-            self._check_variant_and_stack(self.variant)
+            self._check_variants()
             return
         what = _named(self.application)
         for key in ("variant", "stack", "tls"):
@@ -144,6 +180,15 @@ class Flow(Part):
                 f"'{self.application.packet}' given: a datagram has at least {least} bytes (its headers)",
                 "application.packet",
             )
+
+    def _check_variants(self) -> None:
+        """Check its variant, or those of its copies."""
+        of_copies = None if self.spread is None else self.spread.variants
+        variants = of_copies or ([] if self.variant is None else [self.variant])
+        if not variants:
+            raise problem(f"needed: the congestion control variant of a {self.transport} flow", "variant")
+        for variant in variants:
+            self._check_variant_and_stack(variant)
 
     def _check_variant_and_stack(self, variant: Variant) -> None:
         """Check the parameters of each against those of the other, and among themselves."""

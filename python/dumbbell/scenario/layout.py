@@ -19,6 +19,7 @@ from dumbbell.scenario.capture_points import Point, capture_points
 from dumbbell.scenario.directions import Rule
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.media import Medium, media
+from dumbbell.scenario.offered import rate_of
 from dumbbell.scenario.paths import join
 from dumbbell.scenario.routes import routes_of
 from dumbbell.scenario.schedules import first_delay_ns
@@ -58,6 +59,8 @@ class Layout:
         By flow: the edges on its path, in both directions.
     media : list of Medium
         Wi-Fi media with their stations.
+    rates : list of float or None
+        By flow: transfers per second of a workload.
     """
 
     drawing: Drawing
@@ -67,6 +70,7 @@ class Layout:
     has_classes: list[bool]
     crossed: list[list[int]]
     media: list[Medium]
+    rates: list[float | None]
 
 
 def lay_out(scenario: Scenario) -> Layout:
@@ -77,24 +81,28 @@ def lay_out(scenario: Scenario) -> Layout:
     ScenarioError
         If parts of the scenario contradict each other.
     """
-    drawing = draw(scenario.network, scenario.flows)
-    crossing = _Crossing(drawing, scenario.flows)
-    drops = _drops(drawing, scenario.flows, crossing)
+    flows = scenario.single_flows
+    drawing = draw(scenario.network, flows)
+    crossing = _Crossing(drawing, flows)
+    drops = _drops(drawing, flows, crossing)
     _check_traced(scenario, [edge.name for edge in drawing.edges])
-    base_rtt_ns, has_classes = _check_queues(drawing, scenario.flows, crossing)
+    base_rtt_ns, has_classes = _check_queues(drawing, flows, crossing)
     points = capture_points(scenario.capture, drawing)
-    crossed: list[list[int]] = [[] for _ in scenario.flows]
-    for number, flows in enumerate(crossing.flows):
-        for n in dict.fromkeys(flows):  # a path and its reverse may share a link
+    crossed: list[list[int]] = [[] for _ in flows]
+    for number, of_edge in enumerate(crossing.flows):
+        for n in dict.fromkeys(of_edge):  # a path and its reverse may share a link
             crossed[n].append(number)
-    return Layout(
-        drawing, base_rtt_ns, drops, points, has_classes, crossed, media(drawing, crossing.forward, crossing.flows)
-    )
+    rates = [
+        rate_of(flow, path, drawing.edges, scenario.duration.ns)
+        for flow, path in zip(flows, crossing.forward, strict=True)
+    ]
+    of_media = media(drawing, crossing.forward, crossing.flows)
+    return Layout(drawing, base_rtt_ns, drops, points, has_classes, crossed, of_media, rates)
 
 
 def _check_traced(scenario: Scenario, links: list[str]) -> None:
     """Refuse to trace a flow or a link that doesn't exist."""
-    known = [*(flow.name for flow in scenario.flows), *links]
+    known = [*(flow.name for flow in scenario.single_flows), *links]
     for n, name in enumerate(scenario.trace.only or []):
         if name not in known:
             raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])

@@ -20,6 +20,7 @@ from dumbbell.scenario import files, own_disciplines, own_variants, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.cells import Cell, Cells
+from dumbbell.scenario.copies import copies_of
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Layout, lay_out
@@ -189,6 +190,11 @@ class Scenario(Part):
         return toml.write(self.to_dict())
 
     @cached_property
+    def single_flows(self) -> list[Flow]:
+        """The flows, those with a `count` as their copies, in the order of the results."""
+        return copies_of(self.flows)
+
+    @cached_property
     def layout(self) -> Layout:
         """The network drawn out, with the ends and paths of the flows; the sweep is not part of it."""
         return lay_out(self)
@@ -244,8 +250,9 @@ class Scenario(Part):
             found.append(
                 Problem("until.at_most", f"{self.until.at_most} given: repetitions are {self.repetitions} already")
             )
-        if self.until is not None and self.until.flow not in {None, *(f.name for f in self.flows)}:
-            message = unknown("flow", str(self.until.flow), [f.name for f in self.flows])
+        singles = [flow.name for flow in self.single_flows]
+        if self.until is not None and self.until.flow not in {None, *singles}:
+            message = unknown("flow", str(self.until.flow), singles)
             found.append(Problem("until.flow", message))
         names: set[str] = set()
         for number, flow in enumerate(self.flows):
@@ -253,7 +260,23 @@ class Scenario(Part):
                 found.append(Problem(f"flows.{number}.name", f"'{flow.name}' is taken by an earlier flow"))
             names.add(flow.name)
             found += self._flow_problems(flow)
-        return found
+        return found or self._copy_problems(names)
+
+    def _copy_problems(self, names: set[str]) -> list[Problem]:
+        """Return the first problem of a copy of a flow."""
+        for single in self.single_flows:
+            if single.group is None:
+                continue
+            place = join(["flows", single.group])
+            if single.name in names:
+                return [Problem(f"{place}.count", f"'{single.name}' is taken by another flow")]
+            if len(single.name) > LONGEST_NAME:
+                why = f"'{single.group}' given: names of copies have at most {LONGEST_NAME} characters"
+                return [Problem(f"{place}.name", why)]
+            end, jitter = single.stop or self.duration, single.start_jitter or self.start_jitter
+            if single.start.ns + jitter.ns > end.ns or single.start.ns >= end.ns:
+                return [Problem(f"{place}.spread", f"copy '{single.name}' may start after its end at '{end}'")]
+        return []
 
     def _flow_problems(self, flow: Flow) -> list[Problem]:
         place = join(["flows", flow.name])

@@ -19,6 +19,7 @@ __all__ = [
     "ChannelWidth",
     "Decibels",
     "Duration",
+    "Frequency",
     "MeanPackets",
     "Overhead",
     "PacketCount",
@@ -130,6 +131,22 @@ class Rate(Quantity):
     def bps(self) -> int:
         """Bits per second."""
         return int(self._value)
+
+
+class Frequency(Quantity):
+    """A number of events per time, above zero."""
+
+    __slots__ = ()
+    kind = "per second"
+    what = "a number per time"
+    example = '"200 /s"'
+    minimum = (1e-6, "at least 1e-6 /s")
+    maximum = (1e9, "at most 1e9 /s")
+
+    @property
+    def per_s(self) -> float:
+        """Events per second."""
+        return float(self._value)
 
 
 class ByteCount(Quantity):

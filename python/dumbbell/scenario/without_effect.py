@@ -14,6 +14,7 @@ from dumbbell.exceptions import Problem
 from dumbbell.scenario.after_the_end import events
 from dumbbell.scenario.application import Page, Transfer
 from dumbbell.scenario.paths import join
+from dumbbell.scenario.workload import Workload
 
 if TYPE_CHECKING:
     from dumbbell.scenario.flow import Flow
@@ -48,12 +49,12 @@ def _settings(scenario: Scenario) -> Iterator[_Setting]:
         )
         yield _Setting("capture.snaplen", why)
     if scenario.capture.qlog is not None:
-        quic = [flow.application for flow in scenario.flows if flow.transport == "quic"]
+        quic = [flow.application for flow in scenario.single_flows if flow.transport == "quic"]
         # Videos and pages of objects write none.
         logged = any(a.size is not None if isinstance(a, Page) else a.kind != "video" for a in quic)
         why = "only videos and pages of objects are quic, which have none" if quic else "no flow is quic"
         yield _Setting("capture.qlog", None if logged else _given(scenario.capture.qlog, why))
-    for number, flow in enumerate(scenario.flows):
+    for number, flow in enumerate(scenario.single_flows):
         yield from _application(flow)
         if flow.class_ > 0:
             yield _Setting(f"{_place(flow)}.class", _class(scenario, number))
@@ -89,16 +90,17 @@ def _trace(scenario: Scenario) -> Iterator[_Setting]:
             'no series of flows or queues is recorded: set trace.series = true, or to a list with "flows" or "queues"'
         )
         yield _Setting("trace.interval", None if rows else _given(trace.interval, why))
-    recorded = {flow.name: "flows" in tables and flow.has_series for flow in scenario.flows}
+    workloads = {flow.name for flow in scenario.single_flows if isinstance(flow.application, Workload)}
+    recorded = {flow.name: "flows" in tables and flow.has_series for flow in scenario.single_flows}
     links = bool({"queues", "departures", "drops"} & set(tables))
     recorded |= dict.fromkeys((edge.name for edge in scenario.layout.drawing.edges), links)
     for number, name in enumerate(trace.only or []):
         if not tables:
             why = "no series is recorded: set trace.series = true"
-        elif name not in {flow.name for flow in scenario.flows}:
+        elif name not in {flow.name for flow in scenario.single_flows}:
             why = 'no series of links is recorded: add "queues", "departures" or "drops" to trace.series'
         elif "flows" in tables:
-            why = "a udp flow has no series"
+            why = f"a {'workload' if name in workloads else 'udp flow'} has no series"
         else:
             why = 'no series of flows is recorded: add "flows" to trace.series'
         yield _Setting(f"trace.only.{number}", None if recorded.get(name) else _given(name, why))
@@ -116,7 +118,7 @@ def _application(flow: Flow) -> Iterator[_Setting]:
 
 
 def _class(scenario: Scenario, number: int) -> str | None:
-    flow = scenario.flows[number]
+    flow = scenario.single_flows[number]
     layout = scenario.layout
     if any(layout.has_classes[edge] for edge in layout.crossed[number]):
         return None

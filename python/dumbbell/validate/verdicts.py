@@ -138,7 +138,8 @@ def _reverse(case: Case) -> str:
 
 
 def _stack(case: Case) -> dict[str, Any]:
-    return dict(case.scenario.to_dict()["flows"][0]["stack"])
+    stack = case.scenario.to_dict()["flows"][0]["stack"]
+    return {"preset": stack} if isinstance(stack, str) else dict(stack)
 
 
 GROUPS: Mapping[str, Callable[[Case], str]] = {

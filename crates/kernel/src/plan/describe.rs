@@ -191,6 +191,7 @@ fn carries(flow: &FlowPlan) -> String {
         AppPlan::Ping { interval_ns, packet_bytes, .. } => {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
+        AppPlan::Workload(_) => " of generated transfers".into(),
         AppPlan::Voice(voice) => {
             format!(
                 " in packets of {} bytes every {}",

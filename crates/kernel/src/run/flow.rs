@@ -43,9 +43,7 @@ impl Kind {
 
 /// Returns the times at which a flow starts, start jitter included, and stops, ns.
 pub(crate) fn schedule(plan: &Plan, flow: &FlowPlan) -> (u64, u64) {
-    let jitter = Stream::new(plan.seed, &format!("flow/{}/start", flow.name)).uniform();
-    let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
-    (start, flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns))
+    (plan.start_of(flow).0, flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns))
 }
 
 /// Returns the source of a flow's application, if it is CBR, on/off or voice.

@@ -10,6 +10,7 @@ pub(crate) mod tcp;
 mod transfers;
 pub(crate) mod udp;
 pub(crate) mod web;
+pub(crate) mod workload;
 
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{FlowResult, Plan};
@@ -42,6 +43,8 @@ pub(crate) struct FlowInfo {
     pub(crate) measure_from: Time,
     /// True in the flow's measured time: from the start of the measurement to the flow's stop.
     pub(crate) is_measured: bool,
+    /// Lane of the connection that sends next, for queue disciplines that separate flows.
+    pub(crate) lane: u32,
     /// IP bytes that reached the receiver in the measured time, those of several copies of a packet once.
     pub(crate) received_bytes: u64,
 }
@@ -61,6 +64,7 @@ impl FlowInfo {
             stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
             measure_from: Time(plan.measure_from_ns),
             is_measured: false,
+            lane: 0,
             received_bytes: 0,
         }
     }

@@ -40,6 +40,11 @@ impl ConnectionFactory {
         self.algorithms.variant()
     }
 
+    /// Payload of a full segment, bytes.
+    pub(crate) fn mss(&self) -> u64 {
+        self.config.mss()
+    }
+
     /// True if connections begin with a handshake.
     pub(crate) fn has_handshake(&self) -> bool {
         self.config.connection.handshake

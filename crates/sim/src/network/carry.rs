@@ -7,6 +7,7 @@ use crate::record::PacketEvent;
 use dumbbell_plan::LOCAL;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
+use dumbbell_units::flow_number::direction_of;
 
 impl Network {
     /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
@@ -92,7 +93,7 @@ impl Network {
     fn put_on_wire_to(&mut self, next: u32, link: usize, at: Time, packet: Packet) -> Option<Packet> {
         if next == LOCAL {
             let first = &mut self.links[link];
-            if first.fifo.is_some() && at <= self.end && self.runs_ahead[packet.flow as usize] {
+            if first.fifo.is_some() && at <= self.end && self.runs_ahead[direction_of(packet.flow) as usize] {
                 self.ahead.push(Ahead { at, link, packet });
             } else {
                 first.put_on_wire(at, packet, &mut self.events);
@@ -182,7 +183,7 @@ impl Network {
             let original = copy.body;
             let body = self.pool.get_mut(original);
             body.copies = Some(self.copies.add(body.copies));
-            self.duplicated[copy.flow as usize] += u64::from(body.measured);
+            self.duplicated[direction_of(copy.flow) as usize] += u64::from(body.measured);
             copy.body = self.pool.copy(original);
             if let Some(captures) = &mut self.captures {
                 captures.copied(link, original, copy.body);
@@ -199,7 +200,7 @@ impl Network {
             self.record_packet(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             let Body { measured, copies, .. } = *self.body(packet.body);
             let lost = copies.is_none_or(|id| self.copies.dropped(id));
-            self.dropped[packet.flow as usize] += u64::from(measured && lost);
+            self.dropped[direction_of(packet.flow) as usize] += u64::from(measured && lost);
             if let Some(fates) = &mut self.fates {
                 fates.push(PacketFate::Dropped { handle: packet.body, lost });
             }

@@ -32,7 +32,7 @@ use crate::qlog::Qlog;
 use crate::queue_result::queue_result;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_cc::Failure;
-use dumbbell_plan::{LOCAL, Plan, QueueResult, Routes, Transfer};
+use dumbbell_plan::{AppPlan, LOCAL, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_trace::Trace;
 use dumbbell_units::{Dur, Time};
@@ -176,7 +176,10 @@ impl Network {
             let back = plan.flows.iter().flat_map(|flow| [flow.to, flow.from]);
             for ((direction, ahead), node) in (0..).zip(&mut runs_ahead).zip(back) {
                 let back = routes.next(node, direction ^ 1) as usize;
-                *ahead = feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
+                // Several connections of a workload share the link back.
+                let single = !matches!(plan.flows[direction as usize / 2].application, AppPlan::Workload(_));
+                *ahead =
+                    single && feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
             }
         }
         let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);

@@ -10,6 +10,7 @@ use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_quic::{Datagram, UDP_HEADER};
 use dumbbell_tcp::{Due, Endpoint};
 use dumbbell_units::Time;
+use dumbbell_units::flow_number::LANE_SHIFT;
 
 impl Network {
     /// Sends a flow's datagram of `ip_bytes`, from the data sender if `forward`.
@@ -125,8 +126,14 @@ impl Network {
         }
         let link = self.first_links[direction as usize];
         // Built in place: copying a struct that was just filled stalls the processor (store forwarding).
-        let packet =
-            Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
+        let packet = Packet {
+            bytes,
+            flow: direction | flow.lane << LANE_SHIFT,
+            body: handle,
+            class: flow.class,
+            ecn,
+            enqueued: self.now,
+        };
         self.carry(link as usize, packet, self.now);
     }
 

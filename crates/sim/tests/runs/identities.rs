@@ -70,8 +70,16 @@ pub fn flow() -> impl Strategy<Value = FlowSketch> {
     let ping = (MS..50 * MS, 30..1500u32, 0..20u64, MS..200 * MS).prop_map(|(interval, bytes, count, timeout)| {
         json!({"kind": "ping", "interval_ns": interval, "packet_bytes": bytes, "count": count, "timeout_ns": timeout})
     });
-    let over_tcp =
-        prop_oneof![4 => Just(json!({"kind": "bulk"})), 1 => transfer, 1 => page, 1 => cbr(), 1 => onoff()];
+    let workload = (10.0..400.0f64, 500.0..40_000.0f64, 0..30u64, any::<bool>()).prop_map(
+        |(per_s, mean, count, reuse)| {
+            json!({"kind": "workload", "arrivals": {"kind": "poisson", "per_s": per_s}, "arrivals_of": "w",
+                "sizes": {"kind": "exponential", "mean": mean}, "count": count,
+                "connections": if reuse { "reuse" } else { "new" }})
+        },
+    );
+    let over_tcp = prop_oneof![
+        4 => Just(json!({"kind": "bulk"})), 1 => transfer, 1 => page, 1 => cbr(), 1 => onoff(), 1 => workload
+    ];
     let tcp = (prop::sample::select(variants), prop::sample::select(stacks), any::<bool>(), over_tcp)
         .prop_map(|(variant, stack, ecn, app)| (Some(variant), stack, ecn, app));
     let datagrams = prop_oneof![cbr(), onoff(), ping].prop_map(|app| (None, "rfc", false, app));

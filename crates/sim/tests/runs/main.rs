@@ -18,3 +18,4 @@ mod timing;
 mod tls;
 mod web;
 mod wifi;
+mod workload;

@@ -91,6 +91,12 @@ pub(super) const PARAMS: &[Spec] = &[
               4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
     },
     Spec {
+        name: "reduce_each_timeout",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether a further timeout of the same segment halves ssthresh again, as in ns-2; RFC 5681 §3.1 keeps it",
+    },
+    Spec {
         name: "idle_restart",
         kind: Kind::Bool,
         default: "true",
@@ -123,6 +129,7 @@ pub(super) const NS2: Defaults = &[
     ("grow_unused", "true"),
     ("grow_on_exit", "true"),
     ("whole_numbers", "true"),
+    ("reduce_each_timeout", "true"),
 ];
 
 /// The congestion window's start, growth, reduction and validation.
@@ -150,6 +157,8 @@ pub struct GrowthConfig {
     pub validation: WindowValidation,
     /// True if the ACK that ends fast recovery also lets cwnd grow.
     pub on_exit: bool,
+    /// True if a further timeout of the same segment reduces ssthresh again.
+    pub reduce_each_timeout: bool,
     /// True if ssthresh is a whole number of segments.
     pub whole_segments: bool,
     /// True if sending restarts from the initial window after an idle time.
@@ -194,6 +203,7 @@ impl GrowthConfig {
                 _ => WindowValidation::None,
             },
             on_exit: p.bool("grow_on_exit"),
+            reduce_each_timeout: p.bool("reduce_each_timeout"),
             whole_segments: p.bool("whole_numbers"),
             idle_restart: p.bool("idle_restart"),
         })

@@ -23,7 +23,7 @@ pub use growth::{GrowthConfig, WindowValidation};
 pub use pacing::PacingConfig;
 pub use params::PARAMS;
 pub use presets::{PRESETS, Preset, find_preset};
-pub use recovery::{RackConfig, RecoveryConfig};
+pub use recovery::{NewRenoExit, RackConfig, RecoveryConfig};
 pub use rto::{RtoConfig, RtoEstimator};
 
 use dumbbell_cc::{LossRecovery, Setup, Variant};
@@ -122,6 +122,11 @@ impl Config {
     /// True if the endpoint negotiates and uses SACK.
     pub(crate) fn uses_sack(&self) -> bool {
         self.recovery.algorithm == LossRecovery::Sack
+    }
+
+    /// True if a timeout is followed by go-back-N: segments that the receiver may have are sent again.
+    pub(crate) fn goes_back(&self) -> bool {
+        !self.uses_sack() || self.recovery.sack_as_ns2
     }
 
     /// True if losses are found by RACK.

@@ -16,7 +16,7 @@ const GROUPS: [&[Spec]; 8] = [
     ecn::PARAMS,
 ];
 
-const ORDER: [&str; 65] = [
+const ORDER: [&str; 69] = [
     "mss",
     "window",
     "initial_window",
@@ -39,6 +39,8 @@ const ORDER: [&str; 65] = [
     "granularity",
     "timer_tick",
     "rto_estimator",
+    "clock_phase",
+    "karn",
     "timestamp_clock",
     "rtt_from",
     "min_rtt_window",
@@ -65,6 +67,8 @@ const ORDER: [&str; 65] = [
     "window_validation",
     "grow_on_exit",
     "limited_retransmit",
+    "sack_rules",
+    "reduce_each_timeout",
     "whole_numbers",
     "idle_restart",
     "nagle",

@@ -96,8 +96,8 @@ pub const PRESETS: &[Preset] = &[
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
               window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
               data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. \
-              Differences from ns-2: a second timeout of the same packet doesn't change ssthresh, SACK is that of RFC \
-              6675, Vegas sends a SYN.",
+              SACK is ns-2's (sack_rules). Differences from ns-2: Vegas sends a SYN, and a fourth timeout in a row doesn't \
+              discard srtt.",
         defaults: &[
             connection::NS2,
             buffer::NS2,
@@ -113,6 +113,8 @@ pub const PRESETS: &[Preset] = &[
             ("vegas", "initial_window", "3 packets"),
             ("vegas", "limited_transmit", "false"),
             ("vegas", "limited_retransmit", "false"),
+            ("vegas", "karn", "any"),
+            ("vegas", "reduce_each_timeout", "false"),
         ],
         variants_as: "ns2",
         any_recovery: false,

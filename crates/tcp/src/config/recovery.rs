@@ -81,10 +81,10 @@ pub(super) const PARAMS: &[Spec] = &[
     },
     Spec {
         name: "newreno_exit",
-        kind: Kind::Choice(&["flight", "ssthresh"]),
+        kind: Kind::Choice(&["flight", "ssthresh", "deflated"]),
         default: "flight",
-        doc: "cwnd after NewReno's recovery: bounded by the data outstanding, so that no burst follows, or ssthresh \
-              [RFC 6582 §3.2 step 3, (1) or (2)]",
+        doc: "cwnd after NewReno's recovery: bounded by the data outstanding, so that no burst follows, ssthresh \
+              [RFC 6582 §3.2 step 3, (1) or (2)], or the rest after partial ACKs have deflated it, as in ns-2",
     },
     Spec {
         name: "one_reduction_per_window",
@@ -99,6 +99,13 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "false",
         doc: "whether after a timeout the first duplicate ACKs let lost segments be retransmitted, as in ns-2; RFC 3042 \
               allows new segments only",
+    },
+    Spec {
+        name: "sack_rules",
+        kind: Kind::Choice(&["rfc6675", "ns2"]),
+        default: "rfc6675",
+        doc: "recovery with SACK and without RACK: as in RFC 6675, or as in ns-2: any hole below a SACKed segment is repaired, once; \
+              pipe counts ACKs and segments sent; no rescue retransmission; go-back-N after a timeout",
     },
 ];
 
@@ -115,9 +122,10 @@ pub(super) const LINUX: Defaults = &[
 
 pub(super) const NS2: Defaults = &[
     ("recovery", "reno"),
-    ("newreno_exit", "ssthresh"),
+    ("newreno_exit", "deflated"),
     ("one_reduction_per_window", "true"),
     ("limited_retransmit", "true"),
+    ("sack_rules", "ns2"),
 ];
 
 /// How losses are found and repaired.
@@ -135,14 +143,27 @@ pub struct RecoveryConfig {
     pub rack: Option<RackConfig>,
     /// True if only the first partial ACK restarts NewReno's timer.
     pub impatient: bool,
-    /// True if FlightSize bounds cwnd at the end of NewReno's recovery.
-    pub bounded_exit: bool,
+    /// cwnd at the end of NewReno's recovery.
+    pub exit: NewRenoExit,
+    /// True if recovery with SACK follows ns-2.
+    pub sack_as_ns2: bool,
     /// True if data of one window causes one fast retransmit at most.
     pub one_reduction_per_window: bool,
     /// True if the congestion control algorithm decides during recovery how much may be outstanding.
     pub own_recovery: bool,
     /// True if Vegas' fine-grained timeout causes early retransmissions.
     pub fine_timeouts: bool,
+}
+
+/// cwnd at the end of NewReno's recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewRenoExit {
+    /// At most the data outstanding and a segment [RFC 6582 §3.2 step 3 (1)].
+    Flight,
+    /// ssthresh [RFC 6582 §3.2 step 3 (2)].
+    Ssthresh,
+    /// The window that partial ACKs have left [ns-2 tcp-newreno.cc].
+    Deflated,
 }
 
 /// The parameters of recovery with RACK.
@@ -190,7 +211,12 @@ impl RecoveryConfig {
             algorithm,
             rack,
             impatient: p.choice("newreno_timer") == "impatient",
-            bounded_exit: p.choice("newreno_exit") == "flight",
+            exit: match p.choice("newreno_exit") {
+                "flight" => NewRenoExit::Flight,
+                "ssthresh" => NewRenoExit::Ssthresh,
+                _ => NewRenoExit::Deflated,
+            },
+            sack_as_ns2: p.choice("sack_rules") == "ns2" && rack.is_none(),
             one_reduction_per_window: p.bool("one_reduction_per_window"),
             own_recovery: variant.own_recovery,
             // RACK finds the same losses, and earlier.

@@ -58,6 +58,19 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "0 s",
         doc: "time for which the smallest round trip is remembered [RFC 8985 §6.2]; 0: for the whole connection",
     },
+    Spec {
+        name: "clock_phase",
+        kind: Kind::Duration,
+        default: "0 ms",
+        doc: "time from a tick of the clock of round-trip samples (granularity) to the start of the run; ns-2 draws it for each flow",
+    },
+    Spec {
+        name: "karn",
+        kind: Kind::Choice(&["any", "reduction"]),
+        default: "any",
+        doc: "without timestamps: retransmissions that discard the round trip being timed: any of earlier data [RFC 6298 §3], or \
+              only those of a fast retransmit and a timeout, as in ns-2",
+    },
 ];
 
 pub(super) const LINUX: Defaults = &[
@@ -73,7 +86,14 @@ pub(super) const LINUX: Defaults = &[
     ("min_rtt_window", "300 s"),
 ];
 
-pub(super) const NS2: Defaults = &[("rto_initial", "3 s"), ("rto_min", "200 ms"), ("granularity", "10 ms")];
+// ns-2 draws the phase; this is that of the recorded runs (validation/ns2/drops.tcl with seed 1).
+pub(super) const NS2: Defaults = &[
+    ("rto_initial", "3 s"),
+    ("rto_min", "200 ms"),
+    ("granularity", "10 ms"),
+    ("clock_phase", "2 ms"),
+    ("karn", "reduction"),
+];
 
 /// Round-trip time samples and the retransmission timer.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +108,10 @@ pub struct RtoConfig {
     pub granularity: Dur,
     /// How the timeout follows from samples.
     pub estimator: RtoEstimator,
+    /// Time from a tick of that clock to the start of the run.
+    pub clock_phase: Dur,
+    /// True if only fast retransmits and timeouts discard the round trip that is being timed.
+    pub timed_past_retransmissions: bool,
     /// Tick of the timers' clock; zero: exact timers.
     pub timer_tick: Dur,
     /// True if samples come from the times at which segments were sent, false if from echoed timestamps.
@@ -118,6 +142,8 @@ impl RtoConfig {
             min: p.duration("rto_min"),
             max: p.duration("rto_max"),
             granularity: p.duration("granularity"),
+            clock_phase: p.duration("clock_phase"),
+            timed_past_retransmissions: p.choice("karn") == "reduction",
             estimator: match p.choice("rto_estimator") {
                 "linux" => RtoEstimator::Linux,
                 _ if p.bool("whole_numbers") => RtoEstimator::WholeTicks,

@@ -76,7 +76,7 @@ impl Endpoint {
     /// Congestion window in use, inflation included, bytes.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.sender.window() + self.sender.recovery.inflation as f64
+        self.sender.window() + self.sender.recovery.inflation()
     }
 
     /// Bytes outstanding (pipe with SACK).

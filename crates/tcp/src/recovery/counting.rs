@@ -9,18 +9,22 @@ use dumbbell_units::Time;
 impl Recovery {
     pub(super) fn counting_on_ack(
         &mut self,
+        blocks: &[(u64, u64)],
         ack: &AckSummary,
         was_in_recovery: bool,
         cx: &mut RecoveryCx<'_>,
     ) {
         let algorithm = cx.config.recovery.algorithm;
-        if ack.sacked {
+        let as_ns2 = cx.config.uses_sack() && cx.config.goes_back();
+        if ack.sacked && !as_ns2 {
             cx.scoreboard.update(cx.config.recovery.dupack_threshold, cx.mss());
         }
         if cx.is_new_mark(ack) && !was_in_recovery {
             cx.notify_mark(self.limited_transmit);
         }
-        if ack.acked > 0 {
+        if as_ns2 {
+            self.sack1_on_ack(blocks, ack, cx);
+        } else if ack.acked > 0 {
             cx.timer.expires = if cx.all_acknowledged() { None } else { Some(self.rto_after_new_ack(cx)) };
             self.on_new_ack(ack.acked, cx);
         } else if !cx.all_acknowledged() && (ack.sacked || (ack.duplicate && algorithm != LossRecovery::Sack))
@@ -43,6 +47,7 @@ impl Recovery {
 
     fn on_duplicate_ack(&mut self, cx: &mut RecoveryCx<'_>) {
         self.dupacks += 1;
+        self.one_more = true;
         let threshold = cx.config.recovery.dupack_threshold;
         if self.dupacks < threshold && self.state != CaState::Recovery && cx.fine_timeout_passed() {
             self.dupacks = threshold; // the first one suffices [Brakmo & Peterson 1995 §III.A]
@@ -57,6 +62,7 @@ impl Recovery {
     fn on_new_ack(&mut self, acked: u64, cx: &mut RecoveryCx<'_>) {
         self.dupacks = 0;
         self.limited_transmit = 0;
+        self.one_more = false;
         let full = self.recover.is_none_or(|r| cx.snd.una >= r);
         match (self.state, cx.config.recovery.algorithm) {
             (CaState::Loss, _) => {
@@ -90,6 +96,7 @@ impl Recovery {
         cx.notify_congestion(Congestion::Loss, cx.timer.backoffs, self.limited_transmit);
         cx.counters.fast_retransmits += 1;
         self.state = CaState::Recovery;
+        cx.stop_timing();
         self.recover = Some(cx.snd.max);
         self.retransmit_head = true;
         self.partial_ack = false;
@@ -102,7 +109,7 @@ impl Recovery {
 
     pub(super) fn exit_recovery(&mut self, bound: f64, cx: &mut RecoveryCx<'_>) {
         self.state = CaState::Open;
-        self.inflation = 0;
+        (self.inflation, self.deflation) = (0, 0);
         self.retransmit_head = false; // pacing may have delayed the retransmission until now
         cx.notify_recovery_exit(bound);
     }
@@ -115,18 +122,24 @@ impl Recovery {
     /// The retransmission timer has expired: slow start from the oldest segment [RFC 6298 (5.4), RFC 5681 §3.1].
     pub(super) fn counting_on_timeout(&mut self, cx: &mut RecoveryCx<'_>) {
         cx.scoreboard.mark_all_lost();
-        cx.notify_congestion(Congestion::Timeout, cx.timer.backoffs, self.limited_transmit);
+        let repeated = if cx.config.growth.reduce_each_timeout { 0 } else { cx.timer.backoffs };
+        cx.notify_congestion(Congestion::Timeout, repeated, self.limited_transmit);
         cx.timer.backoffs += 1;
         let config = &cx.config.recovery;
-        // Tahoe ignores further duplicates of the hole that the timer repairs.
-        let dupacks = if config.algorithm == LossRecovery::Tahoe { config.dupack_threshold } else { 0 };
+        let dupacks = match config.algorithm {
+            LossRecovery::Tahoe if config.limited_retransmit => self.dupacks, // [ns-2 tcp.cc timeout]
+            // Tahoe ignores further duplicates of the hole that the timer repairs.
+            LossRecovery::Tahoe => config.dupack_threshold,
+            _ => 0,
+        };
         *self = Recovery {
             state: CaState::Loss,
             recover: Some(cx.snd.max),
             dupacks,
             ..Recovery::open(self.rack, self.tlp)
         };
-        if !cx.config.uses_sack() {
+        if cx.config.goes_back() {
+            self.sack1_on_timeout();
             cx.snd.nxt = cx.snd.una;
         }
     }
@@ -138,11 +151,15 @@ impl Recovery {
                 None => NextSegment::Nothing,
             };
         }
-        if cx.config.uses_sack() { self.sack_next(cx) } else { self.window_next(cx) }
+        match (cx.config.uses_sack(), cx.config.goes_back()) {
+            (true, false) => self.sack_next(cx),
+            (true, true) => self.sack1_next(cx),
+            (false, _) => self.window_next(cx),
+        }
     }
 
     /// Returns the next segment without a scoreboard: the window limits snd_nxt - snd_una.
-    fn window_next(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+    pub(super) fn window_next(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
         let window = self.inflated_window(cx);
         let (una, nxt) = (cx.snd.una, cx.snd.nxt);
         if nxt < cx.snd.max {
@@ -154,6 +171,7 @@ impl Recovery {
                 return NextSegment::Blocked { by_cwnd: end - una > window };
             }
             cx.snd.nxt = end;
+            self.one_more = false;
             return NextSegment::Retransmit(start);
         }
         let limit = (window + self.limited_transmit_allowance(cx)).saturating_sub(cx.snd.outstanding());
@@ -162,13 +180,13 @@ impl Recovery {
 
     /// The window with inflation, at least one segment, bytes.
     fn inflated_window(&self, cx: &RecoveryCx<'_>) -> u64 {
-        let cwnd = cx.cc.control.cwnd as i64 + self.inflation;
+        let cwnd = cx.cc.control.cwnd as i64 + self.inflation - self.deflation;
         (cwnd.max(0) as u64).max(cx.mss())
     }
 
     /// Counts the bytes beyond the window, if limited transmit has just sent a new segment.
     pub(super) fn note_limited_transmit(&mut self, cx: &RecoveryCx<'_>) {
-        if !cx.config.uses_sack() && self.limited_transmit_allowance(cx) > 0 {
+        if cx.config.goes_back() && self.limited_transmit_allowance(cx) > 0 {
             let beyond = cx.snd.outstanding().saturating_sub(self.inflated_window(cx));
             self.limited_transmit = self.limited_transmit.max(beyond);
         }
@@ -178,6 +196,7 @@ impl Recovery {
     /// [ns-2 tcp.cc: singledup_].
     fn limited_retransmit(&self, cx: &RecoveryCx<'_>) -> u64 {
         let applies = cx.config.recovery.limited_retransmit
+            && self.one_more
             && self.state != CaState::Recovery
             && self.dupacks < cx.config.recovery.dupack_threshold;
         if applies { u64::from(self.dupacks) * cx.mss() } else { 0 }
@@ -186,8 +205,11 @@ impl Recovery {
     /// Bytes beyond the window that the first duplicate ACKs allow for new segments [RFC 3042 §2].
     fn limited_transmit_allowance(&self, cx: &RecoveryCx<'_>) -> u64 {
         let config = &cx.config.recovery;
-        let applies =
-            config.limited_transmit && self.state == CaState::Open && self.dupacks < config.dupack_threshold;
+        let after_timeout = config.limited_retransmit && self.state == CaState::Loss; // [ns-2 tcp.cc send_one]
+        let applies = config.limited_transmit
+            && (self.one_more || !config.limited_retransmit)
+            && (self.state == CaState::Open || after_timeout)
+            && self.dupacks < config.dupack_threshold;
         if applies { u64::from(self.dupacks) * cx.mss() } else { 0 }
     }
 }

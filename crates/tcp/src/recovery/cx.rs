@@ -29,11 +29,21 @@ pub(crate) struct RecoveryCx<'a> {
     pub(crate) delivery_rate: &'a mut DeliveryRate,
     pub(crate) ecn: &'a mut EcnSender,
     pub(crate) counters: &'a mut Counters,
+    /// Without timestamps: the segment that is being timed.
+    pub(crate) timed: &'a mut Option<(u64, Time)>,
 }
 
 impl RecoveryCx<'_> {
     pub(super) fn mss(&self) -> u64 {
         self.config.mss()
+    }
+
+    /// Times no segment until a new one is sent, at a fast retransmit [ns-2 tcp.cc reset_rtx_timer]. Where any retransmission has
+    /// this effect, it follows.
+    pub(super) fn stop_timing(&mut self) {
+        if self.config.rto.timed_past_retransmissions {
+            *self.timed = None;
+        }
     }
 
     /// True if no data is outstanding.

@@ -1,7 +1,8 @@
 //! Loss recovery: how losses are found, and which segment is sent next [RFC 5681, 6582, 6675, 8985].
 //!
 //! ```text
-//! counting    tahoe.rs, reno.rs, newreno.rs, sack.rs    duplicate ACKs, SACKed segments; `counting.rs` has the common part
+//! counting    tahoe.rs, reno.rs, newreno.rs, sack.rs, sack1.rs (of ns-2)    duplicate ACKs, SACKed segments; `counting.rs` has
+//!             the common part
 //! by time     rack_recovery.rs (states), rack.rs (losses), tlp.rs (probes), prr.rs (window), frto.rs, undo.rs
 //! ```
 //! The sender reports ACKs, expiries and transmissions, and requests the next segment. Each call gets a [`RecoveryCx`],
@@ -16,6 +17,7 @@ mod rack;
 mod rack_recovery;
 mod reno;
 mod sack;
+mod sack1;
 mod tahoe;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ use crate::scoreboard::Scoreboard;
 use crate::sender::{AckSummary, IncomingAck, Outgoing, SendSequence, TimerKind};
 use dumbbell_cc::CaState;
 use prr::Prr;
+use sack1::Sack1;
 use tlp::Tlp;
 use undo::Undo;
 
@@ -43,7 +46,13 @@ pub(crate) struct Recovery {
     /// snd_max when the last recovery, collapse or timeout began [RFC 6582 §3.2].
     pub(crate) recover: Option<u64>,
     /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).
-    pub(crate) inflation: i64,
+    inflation: i64,
+    /// Bytes by which partial ACKs have reduced cwnd itself in this recovery [ns-2 tcp-newreno.cc partialnewack].
+    deflation: i64,
+    /// True from a duplicate ACK to the next segment sent [ns-2 tcp.cc send_one].
+    one_more: bool,
+    /// With `sack_rules = "ns2"`.
+    sack1: Sack1,
     /// Bytes outstanding that limited transmit has sent.
     limited_transmit: u64,
     /// True after a partial ACK in this recovery.
@@ -124,6 +133,9 @@ impl Recovery {
             dupacks: 0,
             recover: None,
             inflation: 0,
+            deflation: 0,
+            one_more: false,
+            sack1: Sack1::default(),
             limited_transmit: 0,
             partial_ack: false,
             retransmit_head: false,
@@ -143,6 +155,11 @@ impl Recovery {
         self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd() as f64)
     }
 
+    /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).
+    pub(crate) fn inflation(&self) -> f64 {
+        (self.inflation - self.deflation) as f64
+    }
+
     /// True if a segment waits to be retransmitted.
     pub(crate) fn has_retransmission(
         &self,
@@ -154,7 +171,7 @@ impl Recovery {
             return true;
         }
         match (config.uses_sack(), config.uses_rack()) {
-            (true, false) => scoreboard.has_next_lost(),
+            (true, false) if !config.goes_back() => scoreboard.has_next_lost(),
             (true, true) => scoreboard.needs_retransmission(),
             _ => snd.nxt < snd.max,
         }
@@ -176,7 +193,7 @@ impl Recovery {
         if cx.config.uses_rack() {
             self.rack_on_ack(ack, summary, cx);
         } else {
-            self.counting_on_ack(summary, was_in_recovery, cx);
+            self.counting_on_ack(ack.sack, summary, was_in_recovery, cx);
         }
     }
 
@@ -259,7 +276,9 @@ impl Recovery {
 
     /// Notes that a new segment was added, before congestion control knows of it.
     pub(crate) fn on_new_segment(&mut self, cx: &RecoveryCx<'_>) {
+        self.sack1_on_new_segment();
         self.note_limited_transmit(cx);
+        self.one_more = false;
     }
 
     /// Notes the payload of a segment that is sent, for PRR.

@@ -5,9 +5,11 @@
 //!                                 segment; the first one restarts the timer (impatient) or each does
 //! full ACK      (at recover)      end of recovery with cwnd = (1) min(ssthresh, max(FlightSize, SMSS) + SMSS)
 //!                                                         or (2) ssthresh
+//!                                                         or, as in ns-2, what partial ACKs have left
 //! ```
 
 use super::{Recovery, RecoveryCx};
+use crate::config::NewRenoExit;
 
 impl Recovery {
     /// Handles an ACK of new data during recovery; `full`: it reaches `recover`.
@@ -15,15 +17,35 @@ impl Recovery {
         let mss = cx.mss();
         if full {
             let flight_size = cx.snd.outstanding().max(mss) + mss;
-            let bound = if cx.config.recovery.bounded_exit { flight_size as f64 } else { f64::INFINITY };
+            let bound = match cx.config.recovery.exit {
+                NewRenoExit::Flight => flight_size as f64,
+                NewRenoExit::Ssthresh => f64::INFINITY,
+                NewRenoExit::Deflated => cx.cc.control.cwnd - self.deflation as f64,
+            };
             self.exit_recovery(bound, cx);
             return;
         }
         self.retransmit_head = true;
         self.partial_ack = true;
+        if cx.config.recovery.exit == NewRenoExit::Deflated {
+            self.deflate_both(acked as i64, cx);
+            return;
+        }
         self.inflation -= acked as i64;
         if acked >= mss {
             self.inflation += mss as i64;
+        }
+    }
+
+    /// Deflates the window by the bytes acknowledged less one segment; if the inflation doesn't suffice, cwnd itself, to one
+    /// segment at least [ns-2 tcp-newreno.cc partialnewack].
+    fn deflate_both(&mut self, acked: i64, cx: &RecoveryCx<'_>) {
+        let (mss, cwnd) = (cx.mss() as i64, cx.cc.control.cwnd as i64);
+        if self.inflation > acked {
+            self.inflation -= acked - mss;
+        } else {
+            self.deflation = (self.deflation + acked - self.inflation).min((cwnd - mss).max(0));
+            self.inflation = mss;
         }
     }
 }

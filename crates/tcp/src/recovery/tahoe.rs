@@ -14,6 +14,7 @@ impl Recovery {
         }
         cx.notify_congestion(Congestion::Collapse, cx.timer.backoffs, self.limited_transmit);
         cx.counters.fast_retransmits += 1;
+        cx.stop_timing();
         self.recover = Some(cx.snd.max);
         cx.snd.nxt = cx.snd.una;
         cx.restart_rto();

@@ -23,11 +23,17 @@ struct Parts {
     delivery_rate: DeliveryRate,
     ecn: EcnSender,
     counters: Counters,
+    timed: Option<(u64, Time)>,
 }
 
 impl Parts {
     fn new(variant: &str) -> Parts {
-        let config = Config::read("rfc", &[], dumbbell_cc::find(variant).unwrap()).unwrap();
+        Parts::on("rfc", variant)
+    }
+
+    fn on(preset: &str, variant: &str) -> Parts {
+        let mut config = Config::read(preset, &[], dumbbell_cc::find(variant).unwrap()).unwrap();
+        config.connection.mss = MSS as u32;
         let mut scoreboard = Scoreboard::new(MSS as u32, false, true);
         (0..10).for_each(|i| scoreboard.push(at(i), at(i + 1), false, false, Time(i)));
         Parts {
@@ -39,6 +45,7 @@ impl Parts {
             delivery_rate: DeliveryRate::default(),
             ecn: EcnSender::default(),
             counters: Counters::default(),
+            timed: None,
             config,
         }
     }
@@ -57,6 +64,7 @@ impl Parts {
             delivery_rate: &mut self.delivery_rate,
             ecn: &mut self.ecn,
             counters: &mut self.counters,
+            timed: &mut self.timed,
         }
     }
 }
@@ -75,7 +83,7 @@ fn sack_retransmits_lost_segments_then_sends_new_ones_then_rescues_the_last() {
     }
     let mut ack = AckSummary::default();
     ack.sacked = true;
-    recovery.counting_on_ack(&ack, false, &mut parts.cx());
+    recovery.counting_on_ack(&[], &ack, false, &mut parts.cx());
     // Three SACKed segments above the first: it is lost, and recovery starts.
     assert_eq!(
         (recovery.state, recovery.recover, parts.counters.fast_retransmits),
@@ -101,11 +109,68 @@ fn a_duplicate_ack_below_the_threshold_allows_one_segment_beyond_the_window() {
     let limit = |next| if let NextSegment::New { limit, .. } = next { limit } else { panic!("{next:?}") };
     assert_eq!(limit(recovery.next(&mut parts.cx())), 0);
     for segments in 1..3 {
-        recovery.counting_on_ack(&ack, false, &mut parts.cx());
+        recovery.counting_on_ack(&[], &ack, false, &mut parts.cx());
         assert_eq!(limit(recovery.next(&mut parts.cx())), segments * MSS);
     }
     // The third starts recovery: the head is retransmitted. (The window of this congestion control is constant.)
-    recovery.counting_on_ack(&ack, false, &mut parts.cx());
+    recovery.counting_on_ack(&[], &ack, false, &mut parts.cx());
     assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(0)));
     assert_eq!((parts.timer.kind, parts.timer.expires.is_some()), (TimerKind::Rto, true));
+}
+
+#[test]
+fn the_sack_of_ns2_repairs_any_hole_below_a_block_and_has_no_rescue() {
+    let mut parts = Parts::on("ns2", "sack");
+    let mut recovery = Recovery::new(&parts.config);
+    let duplicate = AckSummary::default();
+    // The first two duplicates allow a new segment each, beyond a window that is full; the third one starts recovery. Blocks that
+    // report nothing new don't count.
+    for n in 0..3 {
+        let block = [(at(3 + n), at(4 + n))];
+        recovery.counting_on_ack(&block, &duplicate, false, &mut parts.cx());
+        recovery.counting_on_ack(&block, &duplicate, false, &mut parts.cx());
+    }
+    assert_eq!((recovery.state, parts.counters.fast_retransmits), (CaState::Recovery, 1));
+    assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(0)));
+    // pipe: 10 outstanding - 3 = 7, less one for the repeated block that came after: 6 of a window of 10. Segments 1 and 2 are holes
+    // below a single range of blocks; then new data follow.
+    assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(1)));
+    assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(2)));
+    let new = NextSegment::New { limit: MSS, may_wait: false, otherwise: Otherwise::Nothing };
+    for _ in 0..2 {
+        assert_eq!(recovery.next(&mut parts.cx()), new);
+        recovery.on_new_segment(&parts.cx());
+    }
+    assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Blocked { by_cwnd: true });
+    // A timeout: from the oldest segment on, also those in blocks, and duplicates have no effect.
+    recovery.counting_on_timeout(&mut parts.cx());
+    recovery.counting_on_ack(&[(at(8), at(9))], &duplicate, false, &mut parts.cx());
+    assert_eq!((recovery.state, recovery.dupacks, parts.snd.nxt), (CaState::Loss, 0, at(0)));
+    for n in 0..4 {
+        assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(n)));
+    }
+}
+
+#[test]
+fn partial_acks_reduce_the_window_itself_on_ns2() {
+    let mut parts = Parts::on("ns2", "newreno");
+    let mut recovery = Recovery::new(&parts.config);
+    let mut ack = AckSummary::default();
+    ack.duplicate = true;
+    (0..3).for_each(|_| recovery.counting_on_ack(&[], &ack, false, &mut parts.cx()));
+    assert_eq!(recovery.inflation(), 3.0 * MSS as f64);
+    // A partial ACK of two segments, fewer than the inflation of three: 3 - 2 + 1 = 2.
+    let mut partial = |segments: u64, una: u64, parts: &mut Parts| {
+        parts.snd.una = at(una);
+        let mut ack = AckSummary::default();
+        ack.acked = segments * MSS;
+        recovery.counting_on_ack(&[], &ack, true, &mut parts.cx());
+        recovery.inflation() / MSS as f64
+    };
+    assert_eq!(partial(2, 2, &mut parts), 2.0);
+    // One of four, more than the inflation: the window loses 4 - 2 = 2 and the inflation is 1, in sum -1.
+    assert_eq!(partial(4, 6, &mut parts), -1.0);
+    // The full ACK: 10 - 2 segments remain. (The window of this congestion control is constant.)
+    assert_eq!(partial(4, 10, &mut parts), 0.0);
+    assert_eq!(recovery.state, CaState::Open);
 }

@@ -112,7 +112,7 @@ impl Sender {
         let safe_ack = summary.acked > 0 && lost == 0;
         self.recovery.prr_on_ack(summary.delivered, safe_ack, self.scoreboard.pipe());
         let in_recovery = matches!(self.recovery.state, CaState::Recovery | CaState::Cwr)
-            || (was_in_recovery && !self.config.growth.on_exit);
+            || (was_in_recovery && !self.grows_on_exit());
         let mut ev = AckEvent {
             acked: self.counts_for_growth(summary),
             delivered: summary.delivered,
@@ -137,6 +137,11 @@ impl Sender {
             self.delivery_rate.end_app_limited();
         }
         self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
+    }
+
+    /// True if the ACK that ends recovery lets cwnd grow; never with the SACK of ns-2 [ns-2 tcp-sack1.cc recv].
+    fn grows_on_exit(&self) -> bool {
+        self.config.growth.on_exit && !(self.config.uses_sack() && self.config.goes_back())
     }
 
     /// The state of recovery; Disorder if segments are SACKed or a probe is outstanding, and no loss is known.

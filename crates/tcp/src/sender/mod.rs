@@ -185,6 +185,7 @@ impl Sender {
             delivery_rate: &mut self.delivery_rate,
             ecn: &mut self.ecn,
             counters: &mut self.counters,
+            timed: &mut self.timed,
         };
         (&mut self.recovery, cx)
     }

@@ -279,7 +279,7 @@ impl Sender {
 
     /// Retransmits the segment at `start`.
     fn retransmit(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
-        if !self.config.uses_sack() {
+        if self.config.goes_back() {
             self.scoreboard.mark_lost_at(start); // recovery without a scoreboard retransmits lost segments only
             self.notify_losses(now);
         }
@@ -296,7 +296,7 @@ impl Sender {
             self.counters.retransmitted_segments += 1;
             self.counters.retransmitted_bytes += u64::from(payload);
         }
-        if self.timed.is_some_and(|(end, _)| end > s.start) {
+        if !self.config.rto.timed_past_retransmissions && self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
         *out = Outgoing {

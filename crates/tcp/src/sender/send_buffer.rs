@@ -7,8 +7,9 @@
 //! memory    payload, and 832 bytes for each piece and each burst outstanding; SACKed data is merged, up to 17 segments
 //!           (tcp_shift_skb_data)
 //! full      no new piece after the memory reaches the buffer's size, at first `send_buffer_start`, at most `send_buffer`:
-//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable). The size follows cwnd, twice the memory of its
-//!           segments, when an ACK leaves cwnd partly unused while the application waits (tcp_sndbuf_expand)
+//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable). The size follows cwnd, twice
+//!           the memory of its segments, with BBR three times, when an ACK leaves cwnd partly unused while the application waits
+//!           (tcp_sndbuf_expand)
 //! PSH       the last segment before the application waits; a piece that ends more than half of the largest window after
 //!           the last one marked (forced_push), or after the end of a write, which is 256 KiB long; the last of all
 //! ```
@@ -156,7 +157,9 @@ impl Sender {
     /// Adapts the size to cwnd [Linux tcp_input.c tcp_sndbuf_expand].
     fn expand_buffer(&mut self) {
         let segments = (self.cc.control.cwnd as u64 / self.mss()).max(MIN_WINDOW);
-        let wanted = (segments * 2 * SEGMENT_MEMORY).min(self.buffer.max_size);
+        // [Linux tcp_input.c tcp_sndbuf_expand; tcp_bbr.c bbr_sndbuf_expand]
+        let windows = if self.config.recovery.own_recovery { 3 } else { 2 };
+        let wanted = (segments * windows * SEGMENT_MEMORY).min(self.buffer.max_size);
         self.buffer.size = self.buffer.size.max(wanted);
     }
 

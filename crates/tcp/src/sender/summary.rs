@@ -146,8 +146,13 @@ impl Sender {
         summary.acked = acked;
         summary.sacked = sacked;
         summary.delivered = self.delivery_rate.delivered() - delivered_before;
-        summary.duplicate =
-            acked == 0 && !sacked && ack.may_be_duplicate && same_window && ack.dsack.is_none();
+        // Before the first ACK of data the last window is that of the SYN-ACK, which isn't scaled [RFC 7323 §2.2].
+        let comparable = self.snd.una > 1 || self.config.uses_rack();
+        summary.duplicate = acked == 0
+            && !sacked
+            && ack.may_be_duplicate
+            && (same_window || !comparable)
+            && ack.dsack.is_none();
         if self.ecn.mode != EcnMode::Off {
             let (delivered, mss) = (summary.delivered, self.mss());
             summary.marks = self.ecn.read(ack.flags, ack.accecn, delivered, mss);

@@ -7,7 +7,7 @@
 //!            outstanding, so that it keeps doubling although its last part isn't used          (tcp_is_cwnd_limited)
 //!
 //! RFC 2861   not limited for an RTO: ssthresh at least 3/4 cwnd, cwnd halfway down to the part in use
-//!            (tcp_cwnd_application_limited); each RTO of an idle time halves it, down to the initial window
+//!            (tcp_cwnd_application_limited), unless the application waits for the send buffer; each RTO of an idle time halves it, down to the initial window
 //!            (tcp_cwnd_restart)
 //! ```
 
@@ -87,6 +87,10 @@ impl Sender {
     fn on_application_limited(&mut self, now: Time) {
         let used = (self.usage.snd_cwnd_used as f64).max(self.config.growth.initial_window as f64);
         let cwnd = self.cc.control.cwnd;
+        if self.buffer.is_full() {
+            self.usage.snd_cwnd_stamp = now; // limited by its own buffer, not by the application
+            return;
+        }
         if self.recovery.state == CaState::Open && used < cwnd {
             let ev = CwndValidation { cwnd: (cwnd + used) / 2.0, ssthresh: 0.75 * cwnd };
             self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));

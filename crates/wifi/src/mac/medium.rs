@@ -18,6 +18,7 @@ use crate::phy::mode::Modes;
 use crate::phy::standard::Timing;
 use crate::rate_control::RateControl;
 use dumbbell_qdisc::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::{Dur, Time};
 
 /// Packets of each background station that wait at an access point with one queue.
@@ -107,7 +108,7 @@ impl Medium {
 
     /// A packet of a flow arrives at the access point, or at its station if `up`.
     pub fn enqueue(&mut self, up: bool, mut packet: Packet, now: Time) {
-        let station = self.station_of[packet.flow as usize];
+        let station = self.station_of[direction_of(packet.flow) as usize];
         let device = if up { 1 + station } else { 0 };
         packet.enqueued = now;
         self.cx.now = now;
@@ -482,7 +483,7 @@ impl Medium {
 fn receiver(device: usize, packet: &Packet, stations: &[usize], background: &[(usize, u32, u32)]) -> usize {
     match (device, packet.flow.checked_sub(BACKGROUND)) {
         (0, Some(n)) => background[n as usize].0,
-        (0, None) => stations[packet.flow as usize],
+        (0, None) => stations[direction_of(packet.flow) as usize],
         _ => 0,
     }
 }

@@ -8,7 +8,7 @@
 //! are then made again. It closes them when everything has arrived.
 
 mod connection;
-mod sum;
+pub(in crate::flows) mod sum;
 mod video_series;
 
 use super::algorithms::Algorithms;

@@ -7,7 +7,7 @@ use dumbbell_units::Dur;
 
 /// All connections.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(in crate::flows) struct Sum {
     counters: Counters,
     arrived: (Delivered, u64),
     is_open: bool,
@@ -29,7 +29,8 @@ impl Sum {
         sum
     }
 
-    fn add(&mut self, connection: &impl Connected, sender: &impl Metered) {
+    /// Adds a connection; `sender`: its data sender.
+    pub(in crate::flows) fn add(&mut self, connection: &impl Connected, sender: &impl Metered) {
         let c = connection.counters();
         self.counters.sent_segments += c.sent_segments;
         self.counters.sent_bytes += c.sent_bytes;
