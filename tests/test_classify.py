@@ -30,10 +30,10 @@ stack = "linux"
 @pytest.mark.parametrize(
     ("variant", "family", "sure"),
     [
-        ("reno", "reno-like", True),
+        ("reno", "reno-like", False),
         ("cubic", "cubic", True),
         ("bbr1", "bbr1", True),
-        ("htcp", "htcp", True),
+        ("htcp", "htcp", False),
         ("westwood", "westwood", False),
         ("veno", "veno", False),
         ("scalable", "scalable", False),
@@ -41,7 +41,7 @@ stack = "linux"
     ],
 )
 def test_congestion_control_is_recognized(variant: str, family: str, sure: bool, tmp_path: Path) -> None:
-    """The name is right or "unknown", from both ends; those that are common, or like no other, have a sure name."""
+    """The name is right or "unknown", from both ends; those far above their threshold have a sure name."""
     files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
     for place in ("sender", "receiver"):
         guess = capture.analyze(files[place]).classify.row(0, named=True)
