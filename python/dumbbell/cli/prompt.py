@@ -91,6 +91,9 @@ class Prompt:
         Commands in the background end with the session.
         """
         code = 0
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # polars makes interrupted reads begin again; a handler that is set by Python ends them.
+            signal.signal(number, signal.getsignal(number))
         with self._background:
             for line in self._lines():
                 try:
