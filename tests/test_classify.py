@@ -28,25 +28,27 @@ stack = "linux"
 
 
 @pytest.mark.parametrize(
-    ("variant", "family"),
+    ("variant", "family", "sure"),
     [
-        ("reno", "reno-like"),
-        ("cubic", "cubic"),
-        ("westwood", "westwood"),
-        ("veno", "veno"),
-        ("scalable", "scalable"),
-        ("htcp", "htcp"),
-        ("illinois", "illinois"),
-        ("bbr1", "bbr1"),
+        ("reno", "reno-like", False),
+        ("cubic", "cubic", True),
+        ("bbr1", "bbr1", True),
+        ("htcp", "htcp", False),
+        ("westwood", "westwood", False),
+        ("veno", "veno", False),
+        ("scalable", "scalable", False),
+        ("illinois", "illinois", False),
     ],
 )
-def test_congestion_control_is_recognized(variant: str, family: str, tmp_path: Path) -> None:
+def test_congestion_control_is_recognized(variant: str, family: str, sure: bool, tmp_path: Path) -> None:
+    """The name is right or "unknown", from both ends; those far above their threshold have a sure name."""
     files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
     for place in ("sender", "receiver"):
         guess = capture.analyze(files[place]).classify.row(0, named=True)
-        assert guess["family"] == family, (place, guess)
-        assert guess["confidence"] > 0.3
-        assert guess["evidence"]
+        assert guess["family"] in (family, "unknown"), (place, guess)
+        assert guess["confidence"] > 0.5 or not sure, (place, guess)
+        assert (guess["confidence"] == 0.0) == (guess["family"] == "unknown")
+        assert "% of the trees for" in guess["evidence"]
 
 
 def test_terminal(cli: Callable[..., Any], tmp_path: Path) -> None:

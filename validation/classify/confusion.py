@@ -4,7 +4,6 @@
     python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
     python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock
     python3 validation/classify/confusion.py --uml             # Linux 6.12's, in virtual time
-    python3 validation/classify/confusion.py --write-docs ...  # and renew docs/data/classify
 
 A transfer is alone for a minute over each network, and captured at its sender and its receiver.
 """
@@ -12,30 +11,28 @@ A transfer is alone for a minute over each network, and captured at its sender a
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import dumbbell
 from dumbbell import backends, capture, registry
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.report.tables import Table, write_tables
+from dumbbell.report.tables import Table
 from dumbbell.scenario import Scenario
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "classify"
 NETWORKS = {
     "8 Mbit/s, 34 ms, 1.5 bdp": ('rate = "8 Mbit/s", delay = "15 ms"', "1.5 bdp", ""),
     "30 Mbit/s, 84 ms, 0.7 bdp": ('rate = "30 Mbit/s", delay = "40 ms"', "0.7 bdp", ""),
     "100 Mbit/s, 24 ms, 1 bdp": ('rate = "100 Mbit/s", delay = "10 ms"', "1 bdp", ""),
     "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %": ('rate = "15 Mbit/s", delay = "30 ms"', "0.8 bdp", ', loss = "0.01 %"'),
 }
-"""Different from those that the rules were made with."""
+"""Different from those that the rules were made with, and not among the paths of `corpus.py`."""
 SLOW = ("8 Mbit/s, 34 ms, 1.5 bdp", "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %")
 """Networks slow enough for link emulation on a busy machine, and for a short run of a kernel in virtual time."""
 LINUX = "linux-tuned"
@@ -124,7 +121,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--kernel", action="store_true", help="real flows, over the link of the back end `kernel`")
     parser.add_argument("--uml", action="store_true", help="flows of the back end `uml`")
-    parser.add_argument("--write-docs", action="store_true")
     parser.add_argument("--rows", action="store_true", help="print every capture with the evidence")
     options = parser.parse_args()
     if options.kernel:
@@ -148,15 +144,6 @@ def main() -> int:
             print(f"    {row.evidence}")
     table = Table(["variant", "at the sender", "at the receiver"], list(matrix(rows)))
     print(table.markdown())
-    if options.write_docs:
-        command = " ".join(
-            ["python validation/classify/confusion.py", *([f"--{name}"] if name != "simulated" else [])]
-        )
-        running = f"Linux {os.uname().release.split('-')[0]}"
-        what = {"kernel": running, "uml": "Linux 6.12"}.get(name, f"version {dumbbell.__version__}")
-        today = datetime.datetime.now(datetime.UTC).date()
-        head = f"Measured on {today}, {what}, {len(rows)} captures, by `{command}`"
-        write_tables(DATA, {name: replace(table, note=head)})
     return 0
 
 

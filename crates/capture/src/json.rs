@@ -62,7 +62,7 @@ fn float(x: f64, to: &mut Vec<u8>) {
         let mut end = 2;
         for at in (1..7).rev() {
             digits[at] = b'0' + (rest % 10) as u8;
-            if end == 2 && rest % 10 != 0 {
+            if end == 2 && !rest.is_multiple_of(10) {
                 end = at + 1;
             }
             rest /= 10;

@@ -14,6 +14,7 @@ use super::packets::{Chunk, Packets};
 use super::records::{ConnectionRecord, Course, Records, Unlisted};
 use super::states::{Open, States};
 use crate::flow::classify::classify;
+use crate::flow::side::Side;
 use crate::flow::{Connection, Ending, SegmentAnalysis};
 use crate::series::{Series, Ticks};
 use crate::tcp::history::Data;
@@ -34,6 +35,16 @@ pub(crate) enum Event {
 const FEW_ROUNDS: usize = 20;
 /// Longest payload that can be an MSS; longer ones are super-packets.
 const MOST_MSS: u32 = 9_000;
+
+/// Bytes of the timestamp option with its padding, which the MSS option doesn't consider [RFC 6691 §2].
+const TIMESTAMPS: u32 = 12;
+
+/// The longest payload of a segment on the wire. `announced`: the receiver's MSS option.
+fn mss(side: &Side, announced: Option<u16>) -> u32 {
+    let options = if side.timestamps > 0 { TIMESTAMPS } else { 0 };
+    let most = announced.map_or(MOST_MSS, |mss| u32::from(mss).saturating_sub(options).max(1));
+    side.payload_max.min(most)
+}
 
 /// The number of doublings of the intervals is chosen by each 16th connection.
 const SAMPLE: usize = 16;
@@ -208,7 +219,7 @@ impl Connections {
             let rounds = &c.rounds[d].rounds;
             let at_sender = c.vantage(d).is_none_or(|v| v < 0.5);
             (rounds.len() >= FEW_ROUNDS)
-                .then(|| classify(rounds, c.sides[d].payload_max.min(MOST_MSS), at_sender))
+                .then(|| classify(rounds, mss(&c.sides[d], c.sides[1 - d].mss), at_sender))
         });
         let record = ConnectionRecord {
             number: c.number,

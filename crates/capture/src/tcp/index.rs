@@ -97,11 +97,11 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashMap;
+    use std::collections::BTreeMap;
 
     #[test]
     fn slots_are_found_until_they_are_removed() {
-        let (mut index, mut known) = (Index::new(), HashMap::new());
+        let (mut index, mut known) = (Index::new(), BTreeMap::new());
         let mut state = 1_u64;
         for slot in 0..3_000_u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

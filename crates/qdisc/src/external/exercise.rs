@@ -178,18 +178,18 @@ fn steps(seed: u64, case: u32) -> Vec<Step> {
         .collect()
 }
 
+/// The place where a queue reports its failure.
+type Failure = Arc<Mutex<Option<String>>>;
+
 /// A queue under test, and the place where it reports its failure.
-fn queue(
-    external: &dyn External,
-    given: &[(String, Raw)],
-) -> Result<(ExternalQdisc, Arc<Mutex<Option<String>>>), ParamError> {
+fn queue(external: &dyn External, given: &[(String, Raw)]) -> Result<(ExternalQdisc, Failure), ParamError> {
     let link = LinkInfo {
         rate: Rate(10_000_000),
         base_rtt: Dur::millis(60),
         seed: 1,
         path: "link/exercise/queue".to_owned(),
     };
-    let failure = Arc::new(Mutex::new(None));
+    let failure = Failure::default();
     let place = Arc::clone(&failure);
     let fail: Fail = Arc::new(move |_, message| {
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
@@ -360,7 +360,9 @@ mod tests {
             match self.kind {
                 Kind::Forgets if self.calls == 3 => {}
                 Kind::Unlimited => self.waiting.push_back(packet),
-                _ if self.waiting.len() == 5 || (self.kind == Kind::Unlike && self.calls % 7 == 0) => {
+                _ if self.waiting.len() == 5
+                    || (self.kind == Kind::Unlike && self.calls.is_multiple_of(7)) =>
+                {
                     assert!(held.drop_packet(packet, DropReason::Full, cx));
                 }
                 _ => self.waiting.push_back(packet),

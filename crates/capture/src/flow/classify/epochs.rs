@@ -13,6 +13,8 @@ const LEAST_GROWTH: f64 = 3.0;
 pub(super) struct Epoch {
     /// Window of each round, segments.
     pub(super) windows: Vec<f64>,
+    /// Its first round's start and its last round's end, s.
+    times: Option<(f64, f64)>,
     /// RTT before its end.
     last_rtt: f64,
     /// True if it begins after a timeout.
@@ -39,6 +41,10 @@ pub(super) struct Growth {
 }
 
 impl Epoch {
+    pub(super) fn seconds(&self) -> f64 {
+        self.times.map_or(0.0, |(start, end)| end - start)
+    }
+
     pub(super) fn first(&self) -> f64 {
         self.windows.iter().take(2).copied().fold(f64::INFINITY, f64::min)
     }
@@ -139,6 +145,7 @@ impl Epochs {
                 && let Some(epoch) = all.last_mut()
             {
                 epoch.windows.push(l.window);
+                epoch.times = Some((epoch.times.map_or(l.start, |times| times.0), l.end));
                 epoch.last_rtt = l.rtt;
             }
         }

@@ -10,7 +10,7 @@ const HYBLA_RTT: f64 = 0.025;
 const HIGHSPEED: (f64, f64) = (38.0, 83_000.0);
 
 /// Decrease factor and growth per round of HighSpeed TCP for a window [RFC 3649 §5].
-fn highspeed(window: f64) -> (f64, f64) {
+pub(super) fn highspeed(window: f64) -> (f64, f64) {
     let (low, high) = HIGHSPEED;
     let w = window.clamp(low, high);
     let b = (0.1 - 0.5) * (w.ln() - low.ln()) / (high.ln() - low.ln()) + 0.5;

@@ -12,6 +12,8 @@
 //! Prague and LP without marks or competing traffic) are one family. Each rule cites the RFC or paper of its algorithm.
 
 mod epochs;
+mod features;
+pub mod forest;
 mod loss_based;
 mod not_loss_based;
 #[cfg(test)]
@@ -123,6 +125,16 @@ struct RoundSample {
     repairing: bool,
     echoes: u32,
     limit: Limit,
+    /// New data and retransmitted segments, in segments.
+    new: f64,
+    retransmissions: f64,
+}
+
+impl RoundSample {
+    /// New data, segments per second.
+    fn rate(&self) -> f64 {
+        self.new / (self.end - self.start).max(1e-4)
+    }
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -177,34 +189,81 @@ fn round_samples(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<RoundSample
                 repairing: r.repairing,
                 echoes: r.echoes,
                 limit: r.limit,
+                new: f64::from(r.bytes) / mss,
+                retransmissions: f64::from(r.retransmissions),
             }
         })
         .collect()
 }
 
-/// Classifies a direction by its rounds. `mss`: its longest payload; `at_sender`: captured at or near the sender.
+/// A direction's rounds as the classification uses them.
+struct Rounds {
+    samples: Vec<RoundSample>,
+    typical: f64,
+    epochs: Epochs,
+    at_sender: bool,
+}
+
+impl Rounds {
+    /// Returns the reason if the rounds can't be classified.
+    fn new(rounds: &[Round], mss: u32, at_sender: bool) -> Result<Self, String> {
+        if rounds.len() < LEAST_ROUNDS {
+            return Err(format!("{} rounds, {LEAST_ROUNDS} are needed", rounds.len()));
+        }
+        // The last round is cut by the end of the connection or of the capture.
+        let rounds = &rounds[..rounds.len() - 1];
+        let samples = round_samples(rounds, mss, at_sender);
+        let held =
+            samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
+        if at_sender && held.count() * 2 > rounds.len() {
+            return Err("limited by the application or the receive window for most of the time".to_owned());
+        }
+        let typical = median(&mut samples.iter().map(|l| l.window).collect::<Vec<_>>());
+        if typical < LEAST_SEGMENTS {
+            return Err(format!("the window is {typical:.0} segments in the median: too small to classify"));
+        }
+        let epochs = Epochs::new(&samples, at_sender);
+        Ok(Self { samples, typical, epochs, at_sender })
+    }
+
+    /// The guess of the rules for single algorithms.
+    fn by_rules(&self) -> Guess {
+        let Self { samples, epochs, .. } = self;
+        not_loss_based::ecn_based(samples)
+            .or_else(|| not_loss_based::rate_based(samples, self.typical, epochs))
+            .or_else(|| {
+                loss_based::sawtooth(epochs)
+                    .filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
+            })
+            .or_else(|| loss_based::linear(epochs))
+            .unwrap_or_else(|| not_loss_based::constant_window(samples, epochs))
+    }
+
+    fn features(&self, guess: &Guess) -> Vec<f32> {
+        features::features(&self.samples, self.typical, &self.epochs, self.at_sender, guess)
+    }
+}
+
+/// Measurements of a direction, for training; `None`: it can't be classified.
+pub fn measurements(rounds: &[Round], mss: u32, at_sender: bool) -> Option<Vec<f32>> {
+    let rounds = Rounds::new(rounds, mss, at_sender).ok()?;
+    Some(rounds.features(&rounds.by_rules()))
+}
+
+/// Classifies a direction by its rounds. `mss`: its longest payload on the wire; `at_sender`: captured at or near the sender.
+///
+/// The rules for single algorithms give the evidence and a first guess. The family and its confidence are those of a forest
+/// of decision trees, to which that guess is one of many measurements.
 pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
-    if rounds.len() < LEAST_ROUNDS {
-        return unknown(format!("{} rounds, {LEAST_ROUNDS} are needed", rounds.len()));
-    }
-    // The last round is cut by the end of the connection or of the capture.
-    let rounds = &rounds[..rounds.len() - 1];
-    let samples = round_samples(rounds, mss, at_sender);
-    let held = samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
-    if at_sender && held.count() * 2 > rounds.len() {
-        return unknown("limited by the application or the receive window for most of the time".to_owned());
-    }
-    let typical = median(&mut samples.iter().map(|l| l.window).collect::<Vec<_>>());
-    if typical < LEAST_SEGMENTS {
-        return unknown(format!("the window is {typical:.0} segments in the median: too small to classify"));
-    }
-    let epochs = Epochs::new(&samples, at_sender);
-    not_loss_based::ecn_based(&samples)
-        .or_else(|| not_loss_based::rate_based(&samples, typical, &epochs))
-        .or_else(|| {
-            loss_based::sawtooth(&epochs)
-                .filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
-        })
-        .or_else(|| loss_based::linear(&epochs))
-        .unwrap_or_else(|| not_loss_based::constant_window(&samples, &epochs))
+    let rounds = match Rounds::new(rounds, mss, at_sender) {
+        Ok(rounds) => rounds,
+        Err(why) => return unknown(why),
+    };
+    let guess = rounds.by_rules();
+    let vote = forest::bundled().vote(&rounds.features(&guess));
+    let (family, confidence) =
+        if vote.confidence < LEAST_CONFIDENCE { ("unknown", 0.0) } else { (vote.family, vote.confidence) };
+    let evidence =
+        format!("{}; {:.0} % of the trees for {}", guess.evidence, vote.share * 100.0, vote.family);
+    Guess { family, confidence: (confidence * 100.0).round() / 100.0, evidence, ..guess }
 }

@@ -4,29 +4,43 @@
 use super::epochs::Epochs;
 use super::{Guess, RoundSample, median, near, unknown};
 
-/// Classifies a rate-based sender. Its window dips periodically without a loss, to measure the RTT of an empty queue:
-/// BBR's ProbeRTT, every ten seconds for 200 ms to four segments (version 1), every five seconds to half the window
-/// (version 3) [draft-ietf-ccwg-bbr].
-pub(super) fn rate_based(samples: &[RoundSample], typical: f64, epochs: &Epochs) -> Option<Guess> {
+/// A short reduction of the window without a loss.
+pub(super) struct Dip {
+    pub(super) start: f64,
+    /// Least window / typical window.
+    pub(super) depth: f64,
+    /// Rounds until the window is restored, without those at its least value: BBR continues at its known rate.
+    pub(super) back: f64,
+}
+
+/// Finds the dips.
+pub(super) fn dips(samples: &[RoundSample], typical: f64) -> Vec<Dip> {
     let clean = |l: &RoundSample| !(l.reduces || l.repairing);
-    let mut dips: Vec<(f64, f64)> = Vec::new();
-    // Rounds until the window is restored: BBR continues at its known rate.
-    let mut back: Vec<f64> = Vec::new();
+    let mut dips: Vec<Dip> = Vec::new();
     for (n, w) in samples.windows(3).enumerate() {
         let [before, now, after] = [&w[0], &w[1], &w[2]];
         let low = now.window.min(after.window);
         let sinks =
             before.window > 0.62 * typical && now.window < 0.8 * before.window && low < 0.62 * typical;
-        let apart = dips.last().is_none_or(|d| now.start - d.0 > 1.0);
+        let apart = dips.last().is_none_or(|d| now.start - d.start > 1.0);
         if clean(before) && clean(now) && clean(after) && sinks && apart {
-            dips.push((now.start, low / typical));
             let rest = samples[n + 1..].iter().take_while(|l| l.window <= 0.7 * typical);
-            back.push(rest.filter(|l| l.window > (2.0 * low).max(0.15 * typical)).count() as f64);
+            let back = rest.filter(|l| l.window > (2.0 * low).max(0.15 * typical)).count() as f64;
+            dips.push(Dip { start: now.start, depth: low / typical, back });
         }
     }
-    let gaps: Vec<f64> = dips.windows(2).map(|d| d[1].0 - d[0].0).collect();
+    dips
+}
+
+/// Classifies a rate-based sender. Its window dips periodically without a loss, to measure the RTT of an empty queue:
+/// BBR's ProbeRTT, every ten seconds for 200 ms to four segments (version 1), every five seconds to half the window
+/// (version 3) [draft-ietf-ccwg-bbr].
+pub(super) fn rate_based(samples: &[RoundSample], typical: f64, epochs: &Epochs) -> Option<Guess> {
+    let dips = dips(samples, typical);
+    let mut back: Vec<f64> = dips.iter().map(|d| d.back).collect();
+    let gaps: Vec<f64> = dips.windows(2).map(|d| d[1].start - d[0].start).collect();
     let every = |seconds: f64| gaps.iter().filter(|&&g| (g - seconds).abs() < 0.12 * seconds).count();
-    let mut depths: Vec<f64> = dips.iter().map(|d| d.1).collect();
+    let mut depths: Vec<f64> = dips.iter().map(|d| d.depth).collect();
     let depth = median(&mut depths);
     let (ten, five) = (every(10.2), every(5.2));
     let slow = median(&mut back) > 1.5;

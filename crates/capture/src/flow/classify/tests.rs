@@ -1,4 +1,4 @@
-//! Classification of computed windows: sawtooths whose growth and decrease are those of each algorithm, constant windows,
+//! The rules for computed windows: sawtooths whose growth and decrease are those of each algorithm, constant windows,
 //! periodic dips, too few rounds.
 
 use super::*;
@@ -32,7 +32,7 @@ fn sawtooth(len: usize, pipe: f64, growth: impl Fn(f64) -> f64) -> Vec<Round> {
 
 #[track_caller]
 fn is(family: &str, rounds: &[Round]) {
-    let guess = classify(rounds, MSS as u32, true);
+    let guess = super::Rounds::new(rounds, MSS as u32, true).expect("enough rounds").by_rules();
     assert_eq!(guess.family, family, "{guess:?}");
     assert!(FAMILIES.contains(&guess.family));
     assert_eq!(guess.confidence > 0.0, family != "unknown", "{guess:?}");
@@ -101,4 +101,40 @@ fn few_rounds_and_small_windows_are_unknown() {
     assert!(short.evidence.contains("20 rounds"));
     let small = classify(&sawtooth(40, 100.0, |x| 3.0 + 3.0 * x), 1448, true);
     assert!(small.evidence.contains("too small"), "{small:?}");
+}
+
+#[test]
+fn the_forest_votes_on_all_measurements() {
+    let rounds = sawtooth(50, 50.0, |x| 50.0 + 50.0 * x);
+    let row = measurements(&rounds, MSS as u32, true).expect("enough rounds");
+    assert_eq!(row.len(), features::FEATURES);
+    let forest = forest::bundled();
+    let shares = forest.shares(&row);
+    // A leaf's shares are rounded to 1/255.
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 0.02, "{shares:?}");
+    let vote = forest.vote(&row);
+    assert_eq!(vote.share, shares.iter().copied().fold(0.0, f64::max));
+    assert!(vote.family == "unknown" || FAMILIES.contains(&vote.family));
+    let guess = classify(&rounds, MSS as u32, true);
+    assert!(guess.evidence.ends_with(&format!("% of the trees for {}", vote.family)), "{}", guess.evidence);
+    // Without measurements there is no vote.
+    assert_eq!(forest.vote(&row[1..]).confidence, 0.0);
+}
+
+#[test]
+fn files_that_are_no_forest_are_refused() {
+    let bytes = include_bytes!("forest.bin");
+    assert!(forest::Forest::new(bytes).is_some());
+    for cut in [0, 3, 5, 40, bytes.len() / 2, bytes.len() - 1] {
+        assert!(forest::Forest::new(&bytes[..cut]).is_none(), "{cut}");
+    }
+    assert!(forest::Forest::new(&[bytes, &[0][..]].concat()).is_none());
+    // Any damage is refused or gives a forest that ends.
+    for at in 0..400 {
+        let mut damaged = bytes.to_vec();
+        damaged[at * 37 % bytes.len()] ^= 0x55;
+        if let Some(forest) = forest::Forest::new(&damaged) {
+            forest.vote(&[0.5; features::FEATURES]);
+        }
+    }
 }

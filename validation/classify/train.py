@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Trains the classification with the transfers of `corpus.py`, and judges it with held-out paths.
+
+    python3 validation/classify/train.py FOLDER                  # prints the tables
+    python3 validation/classify/train.py FOLDER --write          # and renews forest.bin and docs/data/classify
+
+The paths are divided into five folds. A transfer is judged by a forest of the other folds' transfers, with thresholds
+from these folds: no transfer of its own path has a part in either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from dumbbell.report.tables import Table, write_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benches"))
+from corpus import stack_of  # noqa: E402
+
+from measuring import example  # noqa: E402
+
+DATA = ROOT / "docs" / "data" / "classify"
+FOREST = ROOT / "crates" / "capture" / "src" / "flow" / "classify" / "forest.bin"
+FAMILIES = {
+    "reno-like": "reno newreno sack lp",
+    "vegas-like": "vegas nv copa",
+    "ledbat-like": "ledbat ledbat++",
+    "dctcp-like": "dctcp prague",
+}
+ALONE = ("cubic", "bic", "scalable", "highspeed", "htcp", "hybla", "illinois", "compound", "westwood", "veno")
+FAMILIES |= {name: name for name in (*ALONE, "bbr1", "bbr3", "tahoe")}
+"""The variants of each family. All others are "unknown"."""
+CLASS = {variant: family for family, variants in FAMILIES.items() for variant in variants.split()}
+ALSO_RENO = ("yeah", "compound", "hybla")
+"""Variants that grow and decrease as Reno on some paths, as the page states: the name is right for them, too."""
+LOW_WINDOW = 38
+"""Segments up to which HighSpeed is Reno [RFC 3649 §5]."""
+DELTA_L_NS = 1_000_000_000
+"""Time after a loss in which H-TCP is Reno [draft-leith-tcp-htcp-06 §2.1]."""
+TARGET_MS = 100
+"""Target of LEDBAT, which grows as Reno while its delay is far below it [RFC 6817 §2.4.2]."""
+LIMITS = ["idle", "application", "window", "recovery", "network"]
+BACKENDS = {"sim": "simulator", "uml": "Linux 6.12"}
+"""Names of the corpus's back ends in the tables."""
+KERNEL_WEIGHT = 3.0
+"""Weight of a transfer of the kernel; one of the simulator has 1."""
+
+
+def transfers(folder: Path) -> Iterator[pl.DataFrame]:
+    """Return the rounds of each transfer of the corpus."""
+    for file in sorted(folder.glob("*.parquet")):
+        yield from pl.read_parquet(file).partition_by(["place", "flow", "direction"], maintain_order=True)
+
+
+def is_reno(rounds: pl.DataFrame, mss: int, at_sender: bool) -> bool:
+    """Return True if the transfer's variant had no occasion to differ from Reno on its path."""
+    first = rounds.row(0, named=True)
+    variant = first["variant"]
+    if variant == "highspeed":
+        return float(rounds["flight" if at_sender else "new_bytes"].quantile(0.9) or 0) < LOW_WINDOW * mss
+    if variant == "tahoe":
+        # Its definition is its loss recovery, which a Linux stack replaces.
+        return stack_of(first["path"], first["run"]) != "rfc"
+    trips = (rounds["end_ns"] - rounds["start_ns"]) / 1e6
+    base, longest = float(trips.quantile(0.02) or 0), float(trips.quantile(0.95) or 0)
+    if variant == "ledbat":
+        return longest - base < TARGET_MS / 2
+    if variant == "westwood":
+        return abs(base / max(longest, 1e-3) - 0.5) < 0.08
+    losses = rounds.filter((pl.col("fast") > 0) | (pl.col("timeout") > 0))["start_ns"]
+    return variant == "htcp" and losses.len() > 1 and float(losses.diff().quantile(0.9) or 0) < DELTA_L_NS
+
+
+def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
+    """Describe a transfer for the trainer, and for the tables."""
+    first = rounds.row(0, named=True)
+    variant, marked = first["variant"], bool(rounds["ecn_echoes"].sum())
+    family = CLASS.get(variant, "other")
+    if family == "dctcp-like" and not marked:
+        family = "reno-like"
+    # The segments of a capture with offloads are joined.
+    mss = 1448 if first["payload_max"] > 9000 else max(first["payload_max"], 1)
+    at_sender = first["vantage"] is None or first["vantage"] < 0.5
+    right = [family] + (["reno-like"] if variant in ALSO_RENO else [])
+    if is_reno(rounds, mss, at_sender):
+        family, right = "reno-like", ["reno-like", family]
+    path = zlib.crc32(f"{first['backend']} {first['path']}".encode())
+    known = pl.col("rtt_min_ms").is_not_null()
+    # One sample stands for all: only the least and the mean are used.
+    columns = rounds.select(
+        pl.col("start_ns", "end_ns", "flight", "new_bytes", "acked_bytes"),
+        (pl.col("rtt_min_ms").fill_null(0) * 1e6).round().cast(pl.Int64),
+        (pl.col("rtt_mean_ms").fill_null(0) * 1e3).round().cast(pl.Int64),
+        known.cast(pl.Int64).alias("samples"),
+        pl.col("retransmissions", "ecn_echoes", "fast", "timeout", "repairing"),
+        pl.col("limit").replace_strict(LIMITS, list(range(len(LIMITS))), return_dtype=pl.Int64),
+    )
+    cells = columns.select(pl.concat_str(pl.all().cast(pl.String), separator=" ")).to_series()
+    weight = KERNEL_WEIGHT if first["backend"] == "uml" else 1.0
+    head = [str(number), str(path), str(weight), family, " ".join(right), str(mss), str(int(at_sender))]
+    truth = {
+        "transfer": number,
+        "backend": BACKENDS[first["backend"]],
+        "variant": variant,
+        "class": family,
+        "place": "sender" if at_sender else "receiver",
+        "right": right,
+    }
+    return ",".join([*head, *cells]), truth
+
+
+def tables(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Count the named transfers of each family and those with a right name, by the ends and by the back ends."""
+    judged = found.with_columns(
+        named=pl.col("confidence") > 0.5,
+        is_right=pl.struct("family", "right").map_elements(
+            lambda row: row["family"] in row["right"], return_dtype=pl.Boolean
+        ),
+    )
+
+    def counts(*by: str) -> pl.DataFrame:
+        return (
+            judged.group_by(*by)
+            .agg(
+                pl.len().alias("transfers"),
+                pl.col("named").sum(),
+                (pl.col("named") & pl.col("is_right")).sum().alias("of these right"),
+            )
+            .with_columns(
+                (100 * pl.col("of these right") / pl.col("named")).round(1).fill_nan(None).alias("right (%)")
+            )
+            .sort(by)
+        )
+
+    wrong = (
+        judged.filter(pl.col("named") & ~pl.col("is_right"))
+        .group_by("variant", "family")
+        .agg(pl.len())
+        .sort("variant")
+    )
+    return {"ends": counts("backend", "place"), "variants": counts("backend", "variant"), "wrong": wrong}
+
+
+def main() -> int:
+    """Train, judge, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    truths = []
+    with tempfile.TemporaryDirectory() as temporary:
+        rounds, forest, votes = (Path(temporary) / name for name in ("rounds.csv", "forest.bin", "votes.csv"))
+        with rounds.open("w") as file:
+            for number, table in enumerate(transfers(options.folder)):
+                text, truth = line(number, table)
+                file.write(text + "\n")
+                truths.append(truth)
+        subprocess.run([example("dumbbell-capture", "train_classifier"), rounds, forest, votes], check=True)
+        found = pl.DataFrame(truths).join(pl.read_csv(votes), on="transfer")
+        made = tables(found)
+        for name, table in made.items():
+            print(name, table, sep="\n")
+        if options.write:
+            shutil.copy(forest, FOREST)
+            today = datetime.datetime.now(datetime.UTC).date()
+            head = (
+                f"Measured on {today}, five folds over paths, by `python validation/classify/train.py FOLDER --write`"
+            )
+            kept = {f"held-out-{name}": made[name] for name in ("ends", "variants")}
+            cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
+            write_tables(DATA, {n: Table(t.columns, cells[n], head) for n, t in kept.items()})
+    return 0
+
+
+if __name__ == "__main__":
+    pl.Config.set_tbl_rows(200)
+    sys.exit(main())
