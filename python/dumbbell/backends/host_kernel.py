@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import os
 import platform
+import socket
 import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -25,9 +27,10 @@ from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean, qlogs
 from dumbbell.kernel.guest import end, program
 from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_no_ipv6
 from dumbbell.kernel.host_load import HostLoad
+from dumbbell.kernel.live import ENTERED, LiveNetwork, read_network
 from dumbbell.kernel.outcome import Outcome, outcome
 
-__all__ = ["Calibration", "HostKernel", "Requirements", "run_host"]
+__all__ = ["Calibration", "Held", "HostKernel", "Requirements", "run_host"]
 
 Calibration = Literal["refuse", "mark", "off"]
 TRAIN_OVER_RATE = 1.5
@@ -90,6 +93,8 @@ class HostKernel(ABC):
         refused run is tried again twice.
     allow_programs : "off" or "on"
         ``on``: a scenario may start programs of its own choice; see `programs.own_commands`.
+    hold : "off" or "on"
+        ``on``: the network of the run stays until `release`; see `held`. One run only.
 
     Attributes
     ----------
@@ -103,8 +108,16 @@ class HostKernel(ABC):
     emulation: str
     description: str
 
-    def __init__(self, sample_ms: float, calibration: Calibration, allow_programs: Switch = "off") -> None:
+    def __init__(
+        self,
+        sample_ms: float,
+        calibration: Calibration,
+        allow_programs: Switch = "off",
+        hold: Switch = "off",
+    ) -> None:
         one_of("calibration", calibration, get_args(Calibration))
+        self.hold = is_on("hold", hold)
+        self._held: Held | None = None
         self.sample_ms = sample(sample_ms)
         self.calibration: Calibration = calibration
         self.allow_programs = is_on("allow_programs", allow_programs)
@@ -142,13 +155,30 @@ class HostKernel(ABC):
         removed = "at the end of the run, however it ends: everything is removed"
         return [*loaded, *needed.steps, *calibration, *needed.flows, samples, removed]
 
+    @property
+    def held(self) -> LiveNetwork | None:
+        """The network of the run that was made with ``hold``; None if there is none."""
+        return None if self._held is None else read_network(self._held.folder.path)
+
+    def release(self) -> None:
+        """End the network that is held."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.end()
+
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse jobs that this host's kernel can't run; see `Backend.check`."""
+        if self.hold and len(jobs) > 1:
+            raise BackendError(
+                f"back end 'kernel': hold: the scenario has {len(jobs)} runs, and one network can be held: choose a "
+                "cell with --set, and give --repetitions 1"
+            )
         if platform.system() != "Linux":
             raise BackendError(f"back end 'kernel': the host's kernel is {platform.system()}, not Linux")
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
-            reason = self._without_consent(job) or programs.refusal(job.plan()) or _without_ipv6(job)
+            reason = programs.without_consent(job.cell.scenario, allowed=self.allow_programs)
+            reason = reason or programs.refusal(job.plan()) or _without_ipv6(job)
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{cell_of(job)}")
             for name in self._requirements(job).variants:
@@ -160,16 +190,6 @@ class HostKernel(ABC):
         reason = self._why_not()
         if reason is not None:
             raise BackendError(f"back end 'kernel': {reason}")
-
-    def _without_consent(self, job: Job) -> str | None:
-        """Return the first program that the scenario has chosen, if such programs aren't allowed."""
-        for place, command in programs.own_commands(job.cell.scenario).items():
-            if not self.allow_programs:
-                return (
-                    f"{place}: the scenario runs a program of its own choice: {command}: if you trust it, give "
-                    "--allow-programs (in Python: allow_programs='on')"
-                )
-        return None
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Run all jobs, one after the other; see `Backend.run`. An error waits until the other runs are made."""
@@ -210,27 +230,36 @@ class HostKernel(ABC):
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
             "bpf": self._in_bpf(self._requirements(job).variants),
+            "hold": self.hold,
             **self._order(),
         }
         folder = Folder(HOST_PREFIX, program())
         kept = captures(folder, plan)
         try:
             programs.prepare(plan, folder.path)
-            made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
+            made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
+            entered = (folder.path / ENTERED).exists()
             kept |= qlogs(folder, plan)
             senders = quic_sender.records(folder.path, plan)
+            if process is not None:
+                self.release()
+                self._held = Held(folder, *process)
         finally:
-            if not kept:
+            if not kept and self._held is None:
                 folder.remove()
         result = made.result
         read = programs.read(plan, result, made.tables, senders)
         if read.failures:
-            raise BackendError("; ".join(read.failures))
+            raise programs.ProgramError("; ".join(read.failures))
         facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}
         facts["invalid"], facts["warnings"] = self._verdict(facts, plan)
         facts["invalid"] += [text for path in facts["calibration"] or [] for text in path["off"]]
         facts["invalid"] += impossible_windows(result["flows"])
         facts["invalid"] += read.contradictions
+        if entered:
+            facts["invalid"].append(
+                "commands were started in its hosts during the run: their packets are counted with the flows'"
+            )
         if max((facts["cpu"] or {}).get("share", 0.0), facts["link"].get("cpu_share", 0.0)) > BUSY:
             facts["warnings"].append(f"the processors were busy for more than {100 * BUSY:.0f} % of the run")
         if read.reports:
@@ -253,7 +282,34 @@ def _without_ipv6(job: Job) -> str | None:
     return None
 
 
-def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
+@dataclass
+class Held:
+    """A network that stays after its run.
+
+    Attributes
+    ----------
+    folder : Folder
+        The run's folder.
+    process : Popen
+        The process that has the network.
+    control : socket
+        The network ends when this is closed.
+    """
+
+    folder: Folder
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+    def end(self) -> None:
+        """End the network, and remove the folder."""
+        self.control.close()
+        end(self.process)
+        self.folder.remove()
+
+
+def run_host(
+    place: Path, order: dict[str, Any], duration_s: float
+) -> tuple[Outcome, tuple[subprocess.Popen[bytes], socket.socket] | None]:
     """Execute an order on the host's kernel.
 
     Parameters
@@ -265,6 +321,11 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
     duration_s : float
         Duration of the run, s; it is killed if it takes 60 s longer, counted from the last path that it has measured.
 
+    Returns
+    -------
+    Outcome, (Popen, socket) or None
+        The results. If the order has ``hold``: the process, which keeps the network, and the socket that ends it.
+
     Raises
     ------
     BackendError
@@ -275,29 +336,48 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
         (place / "plan.json").write_text(text, encoding="utf-8")
     except OSError as e:
         raise BackendError(f"{place}: {e.strerror or e}: a run needs space there (or in $TMPDIR)") from None
+    ours, theirs = socket.socketpair() if order.get("hold") else (None, None)
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [str(program()), "host"], cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            [str(program()), "host"],
+            cwd=place,
+            stdin=subprocess.DEVNULL if theirs is None else theirs.fileno(),
+            stdout=output,
+            stderr=output,
         )
+        done = False
         try:
-            _wait(process, place / PROGRESS, duration_s)
+            if theirs is not None:
+                theirs.close()
+            done = _wait(process, place / PROGRESS, duration_s, ours)
         finally:
-            end(process)
+            if not done:
+                end(process)
+                if ours is not None:
+                    ours.close()
         output.seek(0)
-        return outcome(place, output.read().decode(errors="replace"), "the run")
+        made = outcome(place, output.read().decode(errors="replace"), "the run")
+        return made, (process, ours) if done and ours is not None else None
 
 
-def _wait(process: subprocess.Popen[bytes], progress: Path, duration_s: float) -> None:
-    """Wait for the end of a run, and report how many of its paths are measured."""
+def _wait(
+    process: subprocess.Popen[bytes], progress: Path, duration_s: float, control: socket.socket | None = None
+) -> bool:
+    """Wait for the end of a run, and report how many of its paths are measured.
+
+    Returns True if the process lives on and keeps the network: it has sent a message over ``control``.
+    """
     limit_s = duration_s + GRACE_S
     known, until = "", time.monotonic() + limit_s
     while True:
         try:
-            process.wait(timeout=POLL_S)
-        except subprocess.TimeoutExpired:
+            if control is None:
+                process.wait(timeout=POLL_S)
+                return False
+            control.settimeout(POLL_S)
+            return bool(control.recv(1))  # nothing is received if it has ended
+        except (subprocess.TimeoutExpired, TimeoutError):
             pass
-        else:
-            return
         try:
             text = progress.read_text(encoding="ascii")
         except (OSError, ValueError):

@@ -13,6 +13,7 @@ from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.guest import program
+from dumbbell.kernel.live import LiveNetwork
 from dumbbell.kernel.store import find
 
 __all__ = ["Kernel"]
@@ -29,7 +30,7 @@ class Kernel:
         The emulation of the network between the hosts. ``link``: the host's kernel, links emulated by Dumbbell.
         ``tc``: the host's kernel, links made of its queue disciplines. ``uml``: User-mode Linux in virtual time.
         ``best``: the first of these that the host and the scenario allow.
-    sample_ms, calibration, max_late_ms, allow_programs
+    sample_ms, calibration, max_late_ms, allow_programs, hold
         See `LinkEmulation`.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB. Not with
@@ -46,19 +47,39 @@ class Kernel:
         max_late_ms: float | None = None,
         offloads: Switch = "off",
         allow_programs: Switch = "off",
+        hold: Switch = "off",
     ) -> None:
         one_of("emulation", emulation, get_args(Emulation))
         self.emulation: Emulation = emulation
         on = is_on("offloads", offloads)
         if on and emulation == "link":
             raise BackendError("offloads: 'on' given: link emulation carries single packets; use emulation=tc")
+        holds = is_on("hold", hold)
+        if holds and emulation == "uml":
+            raise BackendError(
+                "hold: 'on' given: in virtual time the network ends with the run; use emulation=link or tc"
+            )
         self._all: dict[str, HostKernel | Uml] = {
-            "link": LinkEmulation(sample_ms, calibration, max_late_ms, allow_programs),
-            "tc": Tc(sample_ms, calibration, offloads, allow_programs),
-            "uml": Uml(sample_ms, offloads=offloads),
+            "link": LinkEmulation(sample_ms, calibration, max_late_ms, allow_programs, hold),
+            "tc": Tc(sample_ms, calibration, offloads, allow_programs, hold),
+            "uml": Uml(sample_ms, offloads=offloads, allow_programs=allow_programs),
         }
         if on:
             del self._all["link"]
+        if holds:
+            del self._all["uml"]
+
+    @property
+    def held(self) -> LiveNetwork | None:
+        """The network that is held; see `HostKernel.held`."""
+        found = (b.held for b in self._all.values() if isinstance(b, HostKernel))
+        return next((network for network in found if network is not None), None)
+
+    def release(self) -> None:
+        """End the network that is held."""
+        for one in self._all.values():
+            if isinstance(one, HostKernel):
+                one.release()
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse jobs that no emulation can run; see `Backend.check`."""

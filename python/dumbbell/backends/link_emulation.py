@@ -25,7 +25,7 @@ class LinkEmulation(HostKernel):
 
     Parameters
     ----------
-    sample_ms, calibration, allow_programs
+    sample_ms, calibration, allow_programs, hold
         See `HostKernel`.
     max_late_ms : float, optional
         A run is marked invalid if more than one packet in a hundred is delivered later than this. Default: the
@@ -42,8 +42,9 @@ class LinkEmulation(HostKernel):
         calibration: Calibration = "refuse",
         max_late_ms: float | None = None,
         allow_programs: Switch = "off",
+        hold: Switch = "off",
     ) -> None:
-        super().__init__(sample_ms, calibration, allow_programs)
+        super().__init__(sample_ms, calibration, allow_programs, hold)
         self.max_late_ms = None if max_late_ms is None else number("max_late_ms", max_late_ms, 1e-6)
 
     def _requirements(self, job: Job) -> Requirements:

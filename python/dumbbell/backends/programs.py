@@ -24,6 +24,7 @@ import polars as pl
 from dumbbell import _core, kernel
 from dumbbell.backends import browser, quic_sender
 from dumbbell.backends.certificate import fingerprint, make_certificate
+from dumbbell.exceptions import BackendError
 from dumbbell.extras import missing
 from dumbbell.kernel.chromium import CHROMIUM, find_chromium
 from dumbbell.kernel.host import OF_A_RUN
@@ -31,7 +32,18 @@ from dumbbell.kernel.outcome import Table
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.programs import Commands, Iperf3
 
-__all__ = ["Readings", "commands", "own_commands", "prepare", "read", "refusal"]
+__all__ = [
+    "ProgramError",
+    "Readings",
+    "commands",
+    "in_plan",
+    "machine_refusal",
+    "own_commands",
+    "prepare",
+    "read",
+    "refusal",
+    "without_consent",
+]
 
 HERE = Path(kernel.__file__).parent
 SCRIPTS = {
@@ -49,6 +61,8 @@ CURL_VERSIONS = {"--http1.1": "1.1", "--http2": "2", HTTP3: "3"}
 """Versions of HTTP as curl reports them, by its options."""
 PACKAGES = {"iperf3": "iperf3", "curl": "curl", "ping": "iputils-ping"}
 """Debian's packages of the programs that scenarios name by kind."""
+MACHINE_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+"""The PATH of programs in the virtual machine; `surroundings.rs` has the same."""
 REASON_LENGTH = 300
 """Characters of a program's message that are shown."""
 DIFFERENCE = 0.05
@@ -61,8 +75,26 @@ REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
 
 
-def commands(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return a plan in which the commands of programs have this host's paths."""
+class ProgramError(BackendError):
+    """A program of a run has failed; other runs may still succeed."""
+
+
+def in_plan(plan: dict[str, Any]) -> int:
+    """Return the number of programs in a plan."""
+    applications = [flow["application"] for flow in plan["flows"]]
+    return sum(1 + (a["server"] is not None) for a in applications if a["kind"] == "program")
+
+
+def commands(plan: dict[str, Any], *, public: bool = False) -> dict[str, Any]:
+    """Return a plan in which the commands of programs have this host's paths.
+
+    Parameters
+    ----------
+    plan : dict
+        The plan.
+    public : bool
+        True if another user than the present one starts the programs.
+    """
     plan = json.loads(json.dumps(plan, allow_nan=False))
     for flow in plan["flows"]:
         if flow["application"]["kind"] == "program" and flow["transport"]["kind"] == "quic":
@@ -70,7 +102,7 @@ def commands(plan: dict[str, Any]) -> dict[str, Any]:
             command = flow["application"]["server"]["command"]
             command[:] = [AIOQUIC.get(variant, variant) if word == "{variant}" else word for word in command]
     text = json.dumps(plan, allow_nan=False)
-    found = {"{python}": _python(), "{site}": _site(), CHROMIUM_WORD: find_chromium() or "", **SCRIPTS}
+    found = {"{python}": _python(public=public), "{site}": _site(), CHROMIUM_WORD: find_chromium() or "", **SCRIPTS}
     for word, path in found.items():
         text = text.replace(word, json.dumps(path)[1:-1])
     return dict(json.loads(text))
@@ -102,11 +134,12 @@ def _site() -> str:
     return os.pathsep.join(dict.fromkeys(places))
 
 
-def _python() -> str:
+def _python(*, public: bool = False) -> str:
     """Return an interpreter that an unprivileged user can start; programs of root's runs are such a user's."""
+    public = public or os.geteuid() == 0
     own = Path(sys.executable)
     candidates = [own, own.resolve(), *(Path(p) for p in [shutil.which("python3", path=os.defpath)] if p)]
-    return str(next((p for p in candidates if os.geteuid() != 0 or _is_public(p)), own))
+    return str(next((p for p in candidates if not public or _is_public(p)), own))
 
 
 def _is_public(program: Path) -> bool:
@@ -134,6 +167,46 @@ def own_commands(scenario: Scenario) -> dict[str, str]:
     return found
 
 
+def without_consent(scenario: Scenario, *, allowed: bool) -> str | None:
+    """Return the first program of a scenario's own choice, if such programs aren't allowed; else None."""
+    for place, command in own_commands(scenario).items():
+        if not allowed:
+            return (
+                f"{place}: the scenario runs a program of its own choice: {command}: if you trust it, give "
+                "--allow-programs (in Python: allow_programs='on')"
+            )
+    return None
+
+
+def _not_installed(flow: dict[str, Any], path: str | None) -> str | None:
+    """Return a sentence about a program of a flow that the host lacks; ``path``: instead of the user's PATH."""
+    application = flow["application"]
+    for part in (application["server"], application["client"]):
+        name = part["command"][0] if part else "{python}"
+        if name not in ("{python}", CHROMIUM_WORD) and shutil.which(name, path=path) is None:
+            remedy = f" (Debian: `apt-get install {PACKAGES[name]}`)" if name in PACKAGES else ""
+            where = f" in {path}, the PATH of virtual time" if path is not None and shutil.which(name) else ""
+            return f"flows.{flow['name']}.application: '{name}' isn't installed{where}{remedy}"
+    return None
+
+
+def machine_refusal(plan: dict[str, Any]) -> str | None:
+    """Return the first program of a plan that can't run in virtual time, with its place; None if all can."""
+    for flow in plan["flows"]:
+        application = flow["application"]
+        if application["kind"] != "program":
+            continue
+        elsewhere = "it can't run in virtual time: --backend kernel -o emulation=link runs it"
+        place = f"flows.{flow['name']}.application"
+        if application["name"] == "video":
+            return f"{place}.client: 'browser' given: {elsewhere}"
+        if "{web_server}" in (application["server"] or {}).get("command", []):
+            return f"{place}.version: HTTP over TLS needs a certificate, which no two runs share: {elsewhere}"
+        if (reason := _not_installed(flow, MACHINE_PATH)) is not None:
+            return reason
+    return None
+
+
 def refusal(plan: dict[str, Any]) -> str | None:
     """Return the first program of a plan that can't run here, with its place and remedy; None if all can."""
     for flow in plan["flows"]:
@@ -141,11 +214,8 @@ def refusal(plan: dict[str, Any]) -> str | None:
         if application["kind"] != "program":
             continue
         place = f"flows.{flow['name']}.application"
-        for part in (application["server"], application["client"]):
-            name = part["command"][0] if part else "{python}"
-            if name != "{python}" and shutil.which(name) is None:
-                remedy = f" (Debian: `apt-get install {PACKAGES[name]}`)" if name in PACKAGES else ""
-                return f"{place}: '{name}' isn't installed{remedy}"
+        if (reason := _not_installed(flow, None)) is not None:
+            return reason
         if application["server"] and "{web_server}" in application["server"]["command"]:
             reason = _no_web_server(flow)
             if reason is not None:

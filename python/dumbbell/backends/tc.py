@@ -25,7 +25,7 @@ class Tc(HostKernel):
 
     Parameters
     ----------
-    sample_ms, calibration, allow_programs
+    sample_ms, calibration, allow_programs, hold
         See `HostKernel`.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
@@ -40,8 +40,9 @@ class Tc(HostKernel):
         calibration: Calibration = "refuse",
         offloads: Switch = "off",
         allow_programs: Switch = "off",
+        hold: Switch = "off",
     ) -> None:
-        super().__init__(sample_ms, calibration, allow_programs)
+        super().__init__(sample_ms, calibration, allow_programs, hold)
         self.offloads = is_on("offloads", offloads)
 
     @cached_property

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Switch, cell_of, is_on, number, sample
 from dumbbell.exceptions import BackendError
@@ -26,6 +27,9 @@ __all__ = ["Uml", "packets_of"]
 
 WAIT_S = 0.2
 """Longest wait for a result, s: Python handles Ctrl-C between two waits."""
+PROGRAMS_MB = 128
+PROGRAM_MB = 96
+"""Memory of the guest for programs, MiB: the files that they share; their own, with 64 of directories in memory."""
 BYTES_A_PACKET = 200.0
 """Least payload of a transfer for each of its packets, bytes: data and ACKs, with many retransmissions."""
 
@@ -41,16 +45,26 @@ class Uml:
         A run is killed after so many seconds of the host's clock. Default: a generous bound from its size.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
+    allow_programs : "off" or "on"
+        ``on``: a scenario may start programs of its own choice, within the virtual machine; see
+        `programs.own_commands`.
     """
 
     name = "uml"
     emulation = "uml"
     description = "kernel: in virtual time (uml)"
 
-    def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None, offloads: Switch = "off") -> None:
+    def __init__(
+        self,
+        sample_ms: float = 10.0,
+        limit_s: float | None = None,
+        offloads: Switch = "off",
+        allow_programs: Switch = "off",
+    ) -> None:
         self.sample_ms = sample(sample_ms)
         self.limit_s = None if limit_s is None else number("limit_s", limit_s, 0.1)
         self.offloads = is_on("offloads", offloads)
+        self.allow_programs = is_on("allow_programs", allow_programs)
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[bytes]] = set()
@@ -60,6 +74,9 @@ class Uml:
         if (reason := unsupported()) is not None:
             raise BackendError(f"back end 'uml': {reason}")
         for job in {id(job.cell): job for job in jobs}.values():
+            reason = programs.without_consent(job.cell.scenario, allowed=self.allow_programs)
+            if reason is not None:
+                raise BackendError(f"back end 'uml': {reason}{cell_of(job)}")
             self.steps(job)
 
     def steps(self, job: Job) -> list[str]:
@@ -69,8 +86,11 @@ class Uml:
 
     def _translated(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
         """Translate a plan: steps, flows in words, options of the kernel's command line, bytes of memory."""
+        plan = job.plan()
+        if (reason := programs.machine_refusal(plan)) is not None:
+            raise BackendError(f"back end 'uml': {reason}{cell_of(job)}")
         try:
-            return _core.plan_uml(json.dumps(job.plan(), allow_nan=False), self.offloads)
+            return _core.plan_uml(json.dumps(programs.commands(plan, public=True), allow_nan=False), self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'uml': {e}{cell_of(job)}") from None
 
@@ -84,19 +104,26 @@ class Uml:
         pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="dumbbell-uml")
         remaining = iter(jobs)
         running: set[Future[Finished]] = set()
+        failed: list[str] = []
         try:
             while True:
                 while len(running) < parallel and (job := next(remaining, None)) is not None:
                     running.add(pool.submit(self._one, kernel, job))
                 if not running:
-                    return
+                    break
                 # With a timeout: a library's signal handler may keep Ctrl-C from interrupting a wait without one.
                 done, running = wait(running, timeout=WAIT_S, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield future.result()
+                    try:
+                        yield future.result()
+                    except programs.ProgramError as e:  # the other runs are made first
+                        failed.append(str(e))
         finally:
             self._end_all()
             pool.shutdown(wait=True, cancel_futures=True)
+        if failed:
+            count = f"{len(failed)} of {len(jobs)} runs failed: " if len(jobs) > 1 else ""
+            raise BackendError(count + "\n".join(sorted(failed)))
 
     def _end_all(self) -> None:
         self._ended.set()
@@ -118,6 +145,8 @@ class Uml:
         folder = Folder(UML_PREFIX, kernel.path)
         kept = captures(folder, plan)
         memory += packets // 1500 if kept else 0
+        started_programs = programs.in_plan(plan)
+        memory += (PROGRAMS_MB + PROGRAM_MB * started_programs) if started_programs else 0
         processes: list[subprocess.Popen[bytes]] = []
 
         def started(process: subprocess.Popen[bytes]) -> None:
@@ -127,13 +156,18 @@ class Uml:
         try:
             finished = run_guest(
                 kernel,
-                {"plan": plan, "sample_ns": round(self.sample_ms * 1e6), "offloads": self.offloads},
+                {
+                    "plan": programs.commands(plan, public=True),
+                    "sample_ns": round(self.sample_ms * 1e6),
+                    "offloads": self.offloads,
+                },
                 memory_mb=memory,
                 seed=job.seed,
                 options=options,
                 limit_s=self.limit_s or 120 + packets / 500,
                 on_start=started,
                 folder=folder,
+                host_files=started_programs > 0,
             )
         except BackendError as e:
             raise BackendError(f"back end 'uml', repetition {job.repetition}{cell_of(job)}: {e}") from None
@@ -144,6 +178,12 @@ class Uml:
                 folder.remove()
         result = finished.result
         facts = {"emulation": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
+        if started_programs:
+            read = programs.read(plan, result, finished.tables)
+            if read.failures:
+                failures = "; ".join(read.failures)
+                raise programs.ProgramError(f"back end 'uml', repetition {job.repetition}{cell_of(job)}: {failures}")
+            facts |= {"programs": read.reports, "invalid": read.contradictions, "warnings": read.warnings}
         return Finished(
             job, result["flows"], result["queues"], result["transfers"], finished.tables, kept, facts=facts
         )

@@ -46,6 +46,7 @@ SECTIONS = {
     "Real kernel": {
         "doctor": "List the features that this host supports, and how to add the others.",
         "kernel": "Build and list kernels for virtual time (`run --backend uml`).",
+        "shell": "Run commands in the hosts of a live network (`run --backend kernel --hold`).",
         "validate": "Compare the simulator with the real kernel: the same scenarios on both.",
         "mahimahi": "Write the packets that a link delivered as a trace for mahimahi.",
         "clean": "Remove the folders and processes that killed runs on a real kernel have left.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,6 +33,7 @@ def _backends() -> list[str]:
     "dumbbell run first.toml --out results/first         # keeps everything; runs only what is missing",
     "dumbbell run first.toml --backend kernel            # the same on the real kernel",
     "dumbbell run first.toml --backend kernel -o sample_ms=1 -o calibration=mark",
+    "dumbbell run first.toml --backend kernel --hold     # then commands in its hosts: a.from ping -c 3 a.to",
     "dumbbell run first.toml --backend ssh --hosts hosts.toml",
     "dumbbell run first.toml --json | jq '.runs[].flows[0].goodput_bps'",
 )
@@ -101,6 +104,12 @@ def _backends() -> list[str]:
     "iperf3), isolated and without rights. Without this option, a question at the terminal.",
 )
 @code.option()
+@click.option(
+    "--hold",
+    is_flag=True,
+    help="Keep the network after the run (--backend kernel, one run). Commands for its hosts are typed at a prompt "
+    "or read from stdin, until `exit` or the end of the input. Other terminals enter it with `dumbbell shell`.",
+)
 @click.option("--yes", is_flag=True, help="Begin very large sweeps without a question.")
 @click.option(
     "--plan", is_flag=True, help="Print the steps of a kernel back end for the first cell, and run nothing."
@@ -124,6 +133,7 @@ def run(
     order: Literal["cells", "random"],
     allow_programs: bool,
     no_code: bool,
+    hold: bool,
     yes: bool,
     plan: bool,
 ) -> None:
@@ -160,6 +170,7 @@ def run(
     given = {**_options(options), **front.of_hosts(backend, hosts, keep_agent)}
     if allow_programs or _consents(scenario, backend, given, plan=plan):
         given["allow_programs"] = "on"
+    given |= _hold_option(backend) if hold else {}
     chosen = find_backend(backend, given)
     if plan:
         _print_plan(chosen, scenario)
@@ -174,21 +185,54 @@ def run(
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
-    with output.reserved(as_json), output.progress(scenario.name) as moved:
-        results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
-    if as_json:
-        output.document(results.document())
-    else:
-        summaries.print_results(results, every_row=every_row)
-    for warned in lint(results):
-        output.note(f"warning: {warned}")
-    if out is not None:
-        output.note(f"kept in {out}")
+    with _held(chosen, out, hold=hold):
+        with output.reserved(as_json), output.progress(scenario.name) as moved:
+            results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
+        if as_json:
+            output.document(results.document())
+        else:
+            summaries.print_results(results, every_row=every_row)
+        for warned in lint(results):
+            output.note(f"warning: {warned}")
+        if out is not None:
+            output.note(f"kept in {out}")
+
+
+def _hold_option(backend: str) -> dict[str, Any]:
+    """Return the option of the back end for ``--hold``."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    if backend != "kernel":
+        raise DumbbellError(f"--hold: back end '{backend}' has no network to keep: give --backend kernel")
+    return {"hold": "on"}
+
+
+@contextmanager
+def _held(backend: Backend, out: Path | None, *, hold: bool) -> Iterator[None]:
+    """Run the commands of stdin in the network of the run that the block makes, if it is to be held; then end it."""
+    from dumbbell.backends import Kernel  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    if not hold or not isinstance(backend, Kernel):
+        yield
+        return
+    from dumbbell.cli.prompt import Prompt  # noqa: PLC0415
+
+    try:
+        yield
+        network = backend.held
+        if network is None:
+            raise DumbbellError(f"--hold: no run was made: {out} already has it: give another --out, or none")
+        sys.stdout.flush()
+        output.note(f"network {network.number} is live until the end of the input")
+        Prompt(network).run()
+    finally:
+        backend.release()
 
 
 def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan: bool) -> bool:
     """Ask at the terminal whether the scenario may start programs of its own choice; without one, False."""
-    if backend != "kernel" or "allow_programs" in options:
+    if backend not in ("kernel", "uml") or "allow_programs" in options:
         return False
     from dumbbell.backends.programs import own_commands  # noqa: PLC0415
 

@@ -18,6 +18,7 @@ from dumbbell.kernel.host import (
     CAPABILITIES,
     DENIED,
     IPV6_REMEDY,
+    NO_BPF_RIGHT,
     READ_ONLY_SETTINGS,
     Probe,
     available_variants,
@@ -130,8 +131,13 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         return
     user = "root" if found.as_root else "an ordinary user"
     yield _right("network namespaces", found.namespaces, user, "run as root, or allow user namespaces")
+    if found.namespaces is not None:  # the others are tried in a namespace
+        for name in ("settings of namespaces", "IPv6", "TUN interfaces", "veth pairs", "netem"):
+            yield Finding(name, False, "not tried: no network namespace", "see network namespaces")
+        yield _real_time(found, user)
+        return
     yield _right("settings of namespaces", found.settings, user, READ_ONLY_SETTINGS.format("see the left"))
-    yield _right("IPv6", found.ipv6, user, IPV6_REMEDY)
+    yield _right("IPv6", found.ipv6 or found.settings, user, IPV6_REMEDY)
     yield _right(
         "TUN interfaces",
         found.tunnel,
@@ -139,15 +145,15 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         "`modprobe tun`; containers: --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN",
     )
     yield _right("veth pairs", found.veth, user, "`modprobe veth`: -o emulation=tc needs them")
-    yield _right(
-        "real-time priority",
-        found.real_time,
-        user,
-        "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run is marked",
-    )
+    yield _real_time(found, user)
     yield _right(
         "netem", found.disciplines.get("netem"), user, "-o emulation=tc needs it; emulation=link has its features"
     )
+
+
+def _real_time(found: Probe, user: str) -> Finding:
+    remedy = "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run is marked"
+    return _right("real-time priority", found.real_time, user, remedy)
 
 
 def _right(name: str, why_not: str | None, user: str, remedy: str) -> Finding:
@@ -221,6 +227,8 @@ def _clock() -> Iterator[Finding]:
     yield Finding("kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}")
     why = bpf_variants()[1]
     remedy = "run as root on Linux 6.4 or later with CONFIG_DEBUG_INFO_BTF=y" if why else None
+    if why == NO_BPF_RIGHT:
+        remedy = "give the container --cap-add SYS_ADMIN"
     yield Finding("congestion control in BPF", why is None, "yes" if why is None else f"no: {why}", remedy)
 
 

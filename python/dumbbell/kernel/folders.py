@@ -39,6 +39,7 @@ __all__ = [
     "Left",
     "captures",
     "clean",
+    "is_locked",
     "left_behind",
     "qlogs",
 ]
@@ -156,6 +157,23 @@ def clean() -> list[Left]:
         if not place.exists():
             found.append(left)
     return found
+
+
+def is_locked(place: Path) -> bool:
+    """Return True if a folder belongs to a run of this user that hasn't ended."""
+    if fcntl is None or place.is_symlink():
+        return False
+    try:
+        lock = os.open(place / MARKER, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return {place.stat().st_uid, os.fstat(lock).st_uid} == {os.geteuid()}
+    finally:
+        os.close(lock)
 
 
 def _orphans() -> Iterator[tuple[Path, set[Program], int]]:

@@ -56,6 +56,7 @@ def run_guest(
     options: Sequence[str] = (),
     on_start: Callable[[subprocess.Popen[bytes]], None] = lambda _process: None,
     folder: Folder | None = None,
+    host_files: bool = False,
 ) -> Outcome:
     """Boot the kernel with an order, wait until it powers off, and read the results.
 
@@ -77,6 +78,8 @@ def run_guest(
         Called with the process when it has started.
     folder : Folder, optional
         An empty folder for the guest, which the caller keeps. Default: a folder that is removed after the run.
+    host_files : bool
+        True if the guest can mount the host's files, for programs.
 
     Raises
     ------
@@ -89,7 +92,8 @@ def run_guest(
             prepare(place.path, order)
         except OSError as e:
             raise BackendError(f"{place.path}: {e.strerror or e}: a run needs space there (or in $TMPDIR)") from None
-        output = _boot(command_line(kernel, memory_mb, seed, options), place.path, memory_mb, limit_s, on_start)
+        command = command_line(kernel, memory_mb, seed, options, host_files=host_files)
+        output = _boot(command, place.path, memory_mb, limit_s, on_start)
         damaged = f"{kernel.path} may be damaged: `dumbbell kernel build --again` builds it again"
         return outcome(place.path, output or damaged, "the virtual machine")
     finally:
@@ -100,18 +104,22 @@ def run_guest(
 def prepare(place: Path, order: dict[str, Any]) -> None:
     """Fill the folder that becomes the guest's root directory."""
     (place / "proc").mkdir()
+    (place / "host").mkdir()  # the host's files, for programs
     shutil.copy(program(), place / "init")
     (place / "init").chmod(0o755)
     (place / "plan.json").write_text(json.dumps(order, allow_nan=False), encoding="utf-8")
 
 
-def command_line(kernel: Kernel, memory_mb: int, seed: int, options: Sequence[str] = ()) -> list[str]:
-    """Return the command that boots the guest in the current folder."""
+def command_line(
+    kernel: Kernel, memory_mb: int, seed: int, options: Sequence[str] = (), *, host_files: bool = False
+) -> list[str]:
+    """Return the command that boots the guest in the current folder. ``host_files``: it can mount others, too."""
     return [
         str(kernel.path),
         f"mem={memory_mb}M",
-        # The kernel mixes its command line into its random numbers: the folder has the same name in every run.
-        "hostfs=/proc/self/cwd",
+        # The kernel mixes its command line into its random numbers: the folder has the same name in every run. Of the
+        # two options, `hostfs` confines every mount to the folder [Linux fs/hostfs/hostfs_kern.c hostfs_args].
+        f"{'rootflags' if host_files else 'hostfs'}=/proc/self/cwd",
         "root=/dev/root",
         "rootfstype=hostfs",
         "rw",

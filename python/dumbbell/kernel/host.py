@@ -31,7 +31,7 @@ __all__ = [
 
 DENIED = "Operation not permitted"
 CAPABILITIES = "give the container --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN --cap-add SYS_NICE"
-NO_RIGHT = f"no interface can be made ({{}}): this user lacks the right to it: {CAPABILITIES}, or run as root"
+NO_RIGHT = f"no interface can be made ({{}}): the right to it is missing here: {CAPABILITIES}"
 IPV6_REMEDY = "boot it without ipv6.disable=1, or use --backend sim"
 READ_ONLY_SETTINGS = (
     "/proc/sys is read-only and no other can be mounted ({}): the settings of a run's hosts can't be made: give the "
@@ -42,6 +42,10 @@ OF_A_RUN = re.compile(r"db[0-9a-f]+v\d+")
 """Names under which runs load variants; they exist as long as the run does."""
 MODULES = Path("/lib/modules")
 BTF = Path("/sys/kernel/btf/vmlinux")
+STATUS = Path("/proc/self/status")
+SYS_ADMIN, PERFMON, BPF = 1 << 21, 1 << 38, 1 << 39
+"""Capabilities [Linux include/uapi/linux/capability.h]."""
+NO_BPF_RIGHT = "the capabilities CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN) are missing"
 BPF_SINCE = (6, 4)
 """The first kernel that unregisters a variant in BPF by itself when the run's process ends (struct_ops links)."""
 
@@ -84,9 +88,22 @@ def bpf_variants() -> tuple[list[str], str | None]:
         return [], "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
     if os.geteuid() != 0:
         return [], "only root may load programs"
+    have = _capabilities()
+    # [Linux kernel/bpf/syscall.c bpf_prog_load, is_perfmon_prog_type]
+    if not have & SYS_ADMIN and have & (BPF | PERFMON) != BPF | PERFMON:
+        return [], NO_BPF_RIGHT
     if tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2]) < BPF_SINCE:
         return [], "Linux 6.4 or later is needed"
     return _core.bpf_variants(), None
+
+
+def _capabilities() -> int:
+    """Return the effective capabilities of this process, a bit for each; all if they are unknown."""
+    try:
+        found = re.search(r"^CapEff:\s*([0-9a-f]+)", STATUS.read_text(encoding="ascii"), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1], 16) if found else ~0
 
 
 @dataclass(frozen=True)
@@ -175,7 +192,9 @@ def _why_not(interface: Literal["tunnel", "veth"], remedy: str) -> str | None:
     reason = getattr(found, interface)
     if reason is None:
         return None
-    return (NO_RIGHT if DENIED in reason else remedy).format(reason)
+    if DENIED in reason:
+        return NO_RIGHT.format(reason) + ("" if found.as_root else ", or run as root")
+    return remedy.format(reason)
 
 
 def _no_namespace(found: Probe) -> str:

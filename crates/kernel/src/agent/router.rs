@@ -50,8 +50,7 @@ pub(super) fn watch_over() -> ! {
     let _ = remove(); // those of a process that was killed
     let mut command = Command::new("/proc/self/exe");
     command.arg("links");
-    sys::kill_with_parent(&mut command);
-    let ended = command.status();
+    let ended = sys::kill_with_parent(&mut command).and_then(|()| command.status());
     let _ = remove();
     std::process::exit(ended.ok().and_then(|status| status.code()).unwrap_or(1));
 }

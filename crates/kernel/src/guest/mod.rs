@@ -2,14 +2,16 @@
 //! powers the machine off. Its root directory is a folder of the host (hostfs)
 //! [Linux Documentation/virt/uml/user_mode_linux_howto_v2.rst].
 
-use crate::bpf::LoadedVariants;
+pub mod surroundings;
+
+use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::plan::target::{Kernel, Target};
 use crate::run;
 use crate::run::taps::Taps;
 use crate::run::veth_network::{build, set_sysctl};
 use crate::sys::{self, Clock};
-use dumbbell_plan::Plan;
+use dumbbell_plan::{AppPlan, Plan};
 use serde::Deserialize;
 use std::fs;
 use std::hash::RandomState;
@@ -51,6 +53,11 @@ fn work() -> Result<(), KernelError> {
     let target = Target { kernel: order.kernel, offloads: order.offloads };
     let network = build(&order.plan, target, &LoadedVariants::default())?;
     let flow_hosts = network.flow_hosts(&LoadedVariants::default())?;
+    for (hosts, flow) in flow_hosts.iter().zip(&order.plan.flows) {
+        if let (Some(variant), AppPlan::Program { .. }) = (&hosts.variant, &flow.application) {
+            make_default(variant, &hosts.namespaces)?;
+        }
+    }
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
     let mut measured = run::execute(&order.plan, &flow_hosts, taps, Clock::Wall, order.sample_ns)?;

@@ -8,10 +8,12 @@
 
 mod calibrate;
 mod emulated_network;
+pub mod entrance;
 pub(crate) mod link_thread;
+mod live;
 pub mod pid_namespace;
 pub mod probe;
-mod sandbox;
+pub(crate) mod sandbox;
 mod settings;
 mod tc;
 mod tun_hosts;
@@ -26,6 +28,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use tun_hosts::TunHosts;
 
 /// `plan.json`: the plan, and how to execute and measure it.
 #[derive(Debug, Deserialize)]
@@ -49,6 +52,9 @@ struct Order {
     /// Congestion control to load as BPF, by the kernel's names.
     #[serde(default)]
     bpf: Vec<String>,
+    /// True if the network stays after the run: descriptor 0 is then a socket, and the network ends when its other end is closed.
+    #[serde(default)]
+    hold: bool,
 }
 
 /// The emulation of the network between the hosts.
@@ -94,26 +100,43 @@ fn work() -> Result<(), KernelError> {
         sys::new_user_namespace().step(|| "a user namespace (needed without root)".into())?;
     }
     settings::make_writable().step(|| "a writable /proc/sys".into())?;
-    let mut measured = match order.emulation {
-        Emulation::Link => with_link_emulation(&order)?,
-        Emulation::Tc => tc::run(&order)?,
-    };
+    match order.emulation {
+        Emulation::Link => {
+            let topology = TunTopology::new(&order.plan)?;
+            let hosts = tun_hosts::build(&topology, LoadedVariants::load(&order.bpf)?)?;
+            live::publish(&hosts.places(&topology))?;
+            write(&order, with_link_emulation(&order, &hosts)?)?;
+            if order.hold {
+                live::wait_with_links(&order.plan, &hosts.tunnels)?;
+            }
+        }
+        Emulation::Tc => {
+            // The namespaces and the variants last until the end of this block.
+            let (measured, _network) = tc::run(&order)?;
+            write(&order, measured)?;
+            if order.hold {
+                live::wait()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(order: &Order, mut measured: Measured) -> Result<(), KernelError> {
     measured.facts["bpf"] = order.bpf.clone().into();
     run::output::write(Path::new("."), &measured)
 }
 
-fn with_link_emulation(order: &Order) -> Result<Measured, KernelError> {
+fn with_link_emulation(order: &Order, hosts: &TunHosts) -> Result<Measured, KernelError> {
     let plan = &order.plan;
-    let flow_hosts = TunTopology::new(plan)?;
-    let hosts = tun_hosts::build(&flow_hosts, LoadedVariants::load(&order.bpf)?)?;
     let calibration = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
             let expected = order.expected.as_ref().unwrap_or(plan);
-            calibrate::with_link_emulation(plan, expected, &hosts, how == Calibration::Refuse)?
+            calibrate::with_link_emulation(plan, expected, hosts, how == Calibration::Refuse)?
         }
     };
-    let network = emulated_network::EmulatedNetwork::new(plan, &hosts);
+    let network = emulated_network::EmulatedNetwork::new(plan, hosts);
     let mut measured = run::execute(plan, &hosts.flow_hosts, network, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;

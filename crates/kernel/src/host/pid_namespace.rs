@@ -17,8 +17,10 @@ use std::process::{Command, exit};
 pub const WITHIN: &str = "within";
 /// The argument that starts B.
 pub const INIT: &str = "init";
+/// The argument that starts B for a command that may change the network of its host.
+pub const INIT_WITH_NETWORK: &str = "init-with-network";
 /// Exit code if the program can't be isolated or started, as in a POSIX shell.
-const NOT_STARTED: i32 = 127;
+pub(super) const NOT_STARTED: i32 = 127;
 
 /// Starts B in a new process namespace, and exits with its status.
 pub fn within(command: &[String]) -> ! {
@@ -26,25 +28,26 @@ pub fn within(command: &[String]) -> ! {
         sys::new_pid_namespace()?;
         let mut starts = Command::new(std::env::current_exe()?);
         starts.arg(INIT).args(command);
-        sys::kill_with_parent(&mut starts);
+        sys::kill_with_parent(&mut starts)?;
         Ok(starts)
     };
     finish(command, start().map_err(|e| format!("can't be isolated: process namespace: {e}")))
 }
 
-/// Runs the program, isolated, and exits with its status.
-pub fn init(command: &[String]) -> ! {
+/// Runs the program, isolated, and exits with its status. With `network` it keeps the rights to the network of its host.
+pub fn init(command: &[String], network: bool) -> ! {
     let start = || -> Result<Command> {
         sandbox::enter()?;
         let mut starts = Command::new(&command[0]);
         starts.args(&command[1..]);
-        sandbox::restrict(&mut starts);
+        sandbox::restrict(&mut starts, network);
         Ok(starts)
     };
     finish(command, start().map_err(|e| format!("can't be isolated: {e}")))
 }
 
-fn finish(command: &[String], starts: std::result::Result<Command, String>) -> ! {
+/// Runs a command and exits with its status; `starts` may have failed to prepare it.
+pub(crate) fn finish(command: &[String], starts: std::result::Result<Command, String>) -> ! {
     let ended = starts.and_then(|mut s| s.status().map_err(|e| format!("can't be started: {e}")));
     match ended {
         Ok(status) => exit(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))),

@@ -9,6 +9,7 @@
 //! Sources: [namespaces(7), mount_namespaces(7), user_namespaces(7), capabilities(7)].
 
 use crate::sys;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Error, Result};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -16,17 +17,20 @@ use std::path::Path;
 use std::process::Command;
 
 /// The directory that a program may write to: its home, its working directory and its directory for temporary files.
-const SCRATCH: &str = "/run/dumbbell";
+pub(crate) const SCRATCH: &str = "/run/dumbbell";
 /// Memory that processes share [shm_overview(7)].
-const SHARED_MEMORY: &str = "/dev/shm";
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
+/// `CAP_NET_ADMIN` and `CAP_NET_RAW`: interfaces, routes and settings of a network namespace; sockets for packets
+/// [capabilities(7)].
+const NETWORK: [u32; 2] = [12, 13];
 /// The user and group of a program.
 const NOBODY: u32 = 65_534;
 /// Largest file that a program may write, its output included, bytes.
 const FILE_BYTES: u64 = 256 << 20;
 
 /// A reason that something can't be isolated.
-fn failed(what: &str) -> impl Fn(Error) -> Error + '_ {
+pub(crate) fn failed(what: &str) -> impl Fn(Error) -> Error + '_ {
     move |e| Error::new(e.kind(), format!("{what}: {e}"))
 }
 
@@ -54,23 +58,45 @@ pub(super) fn enter() -> Result<()> {
         File::create(&place)?;
         sys::bind_mount(&sys::path_of(device), &place).map_err(failed(&place))?;
     }
-    for (name, to) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
-        symlink(format!("/proc/self/{to}"), format!("/dev/{name}"))?;
-    }
-    fs::create_dir(SHARED_MEMORY)?;
-    fs::set_permissions(SHARED_MEMORY, fs::Permissions::from_mode(0o1777))?;
+    link_descriptors("/dev")?;
+    share_memory(SHARED_MEMORY)?;
     sys::mount("proc", "/proc").map_err(failed("/proc"))?;
     std::env::set_current_dir(SCRATCH)
 }
 
-/// Makes a command start as an unprivileged user, without the environment.
-pub(super) fn restrict(command: &mut Command) {
+/// Makes the usual names of a process's descriptors in its `/dev`, which is at `devices`.
+pub(crate) fn link_descriptors(devices: &str) -> Result<()> {
+    for (name, to) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
+        symlink(format!("/proc/self/{to}"), format!("{devices}/{name}"))?;
+    }
+    Ok(())
+}
+
+/// Makes the directory of [`SHARED_MEMORY`] at `place`.
+pub(crate) fn share_memory(place: &str) -> Result<()> {
+    fs::create_dir(place)?;
+    fs::set_permissions(place, fs::Permissions::from_mode(0o1777))
+}
+
+/// Makes a command start as an unprivileged user, without the environment. With `network` it has the capabilities [`NETWORK`].
+pub(super) fn restrict(command: &mut Command, network: bool) {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    restrict_to(command, path, user(), if network { &NETWORK } else { &[] });
+}
+
+/// Makes a command start as `user` (None: as the present one) with these capabilities alone, with this PATH and nothing else of
+/// the environment.
+pub(crate) fn restrict_to(
+    command: &mut Command,
+    path: OsString,
+    user: Option<u32>,
+    capabilities: &'static [u32],
+) {
     command.env_clear().env("PATH", path).env("LANG", "C.UTF-8");
     for name in ["HOME", "TMPDIR"] {
         command.env(name, SCRATCH);
     }
-    sys::without_rights(command, user(), FILE_BYTES);
+    sys::without_rights(command, user, capabilities, FILE_BYTES);
 }
 
 /// Returns the user of programs; None if this process can't become it, because its user namespace has only its own user.

@@ -5,9 +5,10 @@
 //! ```
 
 use super::calibrate::{CalibratedNetwork, calibrate};
-use super::{Calibration, Order};
+use super::{Calibration, Order, live};
 use crate::bpf::{LoadedVariants, make_default};
-use crate::error::KernelError;
+use crate::error::{KernelError, Step};
+use crate::plan::hosts::Namespace;
 use crate::plan::target::{Kernel, Target};
 use crate::run::taps::Taps;
 use crate::run::veth_network::build;
@@ -15,14 +16,26 @@ use crate::run::{self, Measured};
 use crate::sys::Clock;
 use dumbbell_plan::LinkPlan;
 use serde_json::Value;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
+/// The network after a run: it exists as long as this does.
+pub(super) struct Kept {
+    _namespaces: Vec<OwnedFd>,
+    _variants: LoadedVariants,
+}
+
 /// Executes such a run.
-pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
+pub(super) fn run(order: &Order) -> Result<(Measured, Kept), KernelError> {
     let plan = &order.plan;
     let target = Target { kernel: Kernel::Host, offloads: order.offloads };
     let variants = LoadedVariants::load(&order.bpf)?;
     let network = build(plan, target, &variants)?;
+    let clones = network.namespaces.iter().map(|fd| fd.try_clone().step(|| "namespace".into()));
+    let namespaces: Vec<OwnedFd> = clones.collect::<Result<_, _>>()?;
+    let places = network.layout.namespaces.iter().zip(&namespaces);
+    let place = |(plan, fd): (&Namespace, _)| (plan.name.clone(), plan.address.map(|a| a.to_string()), fd);
+    live::publish(&places.map(place).collect::<Vec<_>>())?;
     let flow_hosts = network.flow_hosts(&variants)?;
     for flow_hosts in &flow_hosts {
         if let Some(variant) = &flow_hosts.variant {
@@ -52,5 +65,5 @@ pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
     let mut measured = run::execute(plan, &flow_hosts, taps, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = host;
-    Ok(measured)
+    Ok((measured, Kept { _namespaces: namespaces, _variants: variants }))
 }

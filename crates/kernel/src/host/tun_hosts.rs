@@ -1,6 +1,7 @@
 //! Makes the hosts of link emulation: a namespace each, with one TUN device that this process reads and writes
 //! [Linux Documentation/networking/tuntap.rst; network_namespaces(7)].
 
+use super::live::Place;
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
@@ -22,6 +23,20 @@ pub(super) struct TunHosts {
     pub(super) mtu: u32,
     /// Variants loaded as BPF: they are registered as long as the hosts exist.
     pub(super) _loaded: LoadedVariants,
+}
+
+impl TunHosts {
+    /// Returns the hosts by name.
+    pub(super) fn places(&self, topology: &TunTopology) -> Vec<Place<'_>> {
+        let flows = topology.flows.iter().zip(&self.flow_hosts);
+        let sides = flows.flat_map(|(flow, hosts)| {
+            flow.namespaces
+                .iter()
+                .zip(&hosts.namespaces)
+                .map(|(plan, fd)| (plan.name.clone(), plan.address.map(|address| address.to_string()), fd))
+        });
+        sides.collect()
+    }
 }
 
 /// Makes the hosts.

@@ -24,7 +24,7 @@ use crate::plan::policer::{Policer, policers};
 use crate::plan::qdisc::{Crossing, Qdisc};
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
-use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, TransportPlan};
+use dumbbell_plan::{LOCAL, Plan, Routes, TransportPlan};
 use dumbbell_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -180,14 +180,6 @@ impl VethTopology {
                 let message = "6 given: the kernel in virtual time is built without IPv6: back ends 'sim' and 'kernel' \
                                (-o emulation=link or tc) run it";
                 return Err(KernelError::refused(&format!("flows.{}.ip", flow.name), message));
-            }
-            if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, target.kernel) {
-                let message = format!(
-                    "'{}' is a program of the host, and the virtual machine has none: --backend kernel -o emulation=link \
-                     (or tc) runs it",
-                    flow.application.kind()
-                );
-                return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
             }
             topology.place_flow(plan, number)?;
         }

@@ -97,6 +97,7 @@ impl FlowRun {
                     number,
                     seconds: (stop.saturating_sub(start) / 1_000_000_000).saturating_sub(1).max(1),
                     variant: variant.unwrap_or_default(),
+                    in_machine: clock == Clock::Wall,
                 };
                 Kind::Program(ProgramTraffic::new(hosts, config))
             }

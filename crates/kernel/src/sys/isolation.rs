@@ -52,6 +52,29 @@ pub(crate) fn new_mount_namespace() -> Result<()> {
     mount_raw(None, "/", None, libc::MS_REC | libc::MS_PRIVATE, "")
 }
 
+/// Enters a new namespace of mounts alone; mounts don't reach other namespaces.
+pub(crate) fn new_mounts() -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
+    mount_raw(None, "/", None, libc::MS_REC | libc::MS_PRIVATE, "")
+}
+
+/// Mounts the files of the host of a virtual machine (hostfs), read-only, without devices and set-user-ID.
+pub(crate) fn mount_host_files(place: &str) -> Result<()> {
+    let flags = libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
+    mount_raw(Some("host"), place, Some("hostfs"), flags, "/")
+}
+
+/// Makes a character device for every user.
+pub(crate) fn make_device(place: &str, major: u32, minor: u32) -> Result<()> {
+    let place = text(place)?;
+    // SAFETY: texts that end in zero.
+    unsafe {
+        check(libc::mknod(place.as_ptr(), libc::S_IFCHR | 0o666, libc::makedev(major, minor)))?;
+        check(libc::chmod(place.as_ptr(), 0o666)).map(drop) // independent of the umask
+    }
+}
+
 /// Mounts a file system in memory.
 pub(crate) fn mount_memory(place: &str, options: &str) -> Result<()> {
     mount_raw(Some("tmpfs"), place, Some("tmpfs"), libc::MS_NOSUID, options)
@@ -109,28 +132,39 @@ pub(crate) fn path_of(fd: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
-/// Gives up all rights for good: capabilities, those that a later program would bring, and, with `user`, root's identity.
-/// Files are limited to `file_bytes`.
-pub(crate) fn give_up_rights(user: Option<u32>, file_bytes: u64) -> Result<()> {
+/// Gives up rights for good: all capabilities but those to keep, those that a later program would bring, and, with `user`,
+/// root's identity. Files are limited to `file_bytes`.
+pub(crate) fn give_up_rights(user: Option<u32>, keep: &[u32], file_bytes: u64) -> Result<()> {
     // SAFETY: all structures are valid while the calls last.
     unsafe {
-        for capability in 0..CAPABILITIES {
+        for capability in (0..CAPABILITIES).filter(|c| !keep.iter().any(|k| libc::c_ulong::from(*k) == *c)) {
             // Beyond the kernel's last one, and without the right to it, this fails; the check is below.
             libc::prctl(libc::PR_CAPBSET_DROP, capability);
         }
         if let Some(id) = user {
+            check(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0))?;
             check(libc::setgroups(0, null()))?;
             check(libc::setresgid(id, id, id))?;
             check(libc::setresuid(id, id, id))?;
         }
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
         let header = [CAPABILITY_VERSION, 0];
-        let none = [0u32; 6];
-        check(libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) as libc::c_int)?;
+        let kept = keep.iter().fold(0u32, |mask, capability| mask | 1 << capability);
+        // Effective, permitted, inheritable: capabilities 0 to 31, then 32 to 63.
+        let sets = [kept, kept, kept, 0, 0, 0];
+        check(libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) as libc::c_int)?;
+        for capability in keep {
+            let raise = libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong;
+            check(libc::prctl(libc::PR_CAP_AMBIENT, raise, libc::c_ulong::from(*capability), 0, 0))?;
+        }
         check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
         for (what, most) in [(libc::RLIMIT_FSIZE, file_bytes), (libc::RLIMIT_CORE, 0)] {
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             check(libc::setrlimit(what, &raw const limit))?;
+        }
+        // The program has the keyboard's signals, which the processes above it may ignore.
+        for signal in super::process::KEYBOARD {
+            libc::signal(signal, libc::SIG_DFL);
         }
         // A change of the user clears it [prctl(2)].
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)).map(drop)
@@ -138,8 +172,13 @@ pub(crate) fn give_up_rights(user: Option<u32>, file_bytes: u64) -> Result<()> {
 }
 
 /// Makes the started process give up its rights; see [`give_up_rights`].
-pub(crate) fn without_rights(command: &mut std::process::Command, user: Option<u32>, file_bytes: u64) {
+pub(crate) fn without_rights(
+    command: &mut std::process::Command,
+    user: Option<u32>,
+    keep: &'static [u32],
+    file_bytes: u64,
+) {
     use std::os::unix::process::CommandExt;
-    // SAFETY: between fork and exec only system calls are made; their arguments are on the stack.
-    unsafe { command.pre_exec(move || give_up_rights(user, file_bytes)) };
+    // SAFETY: between fork and exec only system calls are made; their arguments are on the stack or constant.
+    unsafe { command.pre_exec(move || give_up_rights(user, keep, file_bytes)) };
 }

@@ -39,6 +39,12 @@ pub(crate) fn enter_net_namespace(fd: &OwnedFd) -> Result<()> {
     check(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
+/// Enters the user namespace of `fd`, with all capabilities in it.
+pub(crate) fn enter_user_namespace(fd: &OwnedFd) -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWUSER) }).map(drop)
+}
+
 /// Returns true if this process is root.
 pub(crate) fn is_root() -> bool {
     // SAFETY: no arguments.

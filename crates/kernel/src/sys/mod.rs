@@ -16,15 +16,16 @@ pub(crate) use interface::{
     interface_addresses, interface_number, is_running, offload, read, set_offload, tunnel, write,
 };
 pub(crate) use isolation::{
-    bind_mount, is_read_only, mount_memory, new_mount_namespace, open_place, path_of, read_only_tree,
-    without_rights, writable,
+    bind_mount, is_read_only, make_device, mount_host_files, mount_memory, new_mount_namespace, new_mounts,
+    open_place, path_of, read_only_tree, without_rights, writable,
 };
 pub(crate) use kernel::{
-    bpf, bpf_fd, enter_net_namespace, is_root, mount, new_net_namespace, new_pid_namespace,
-    new_user_namespace, power_off,
+    bpf, bpf_fd, enter_net_namespace, enter_user_namespace, is_root, mount, new_net_namespace,
+    new_pid_namespace, new_user_namespace, power_off,
 };
 pub(crate) use process::{
-    die_with_parent, ignore_signals, kill_group, kill_with_parent, pidfd_open, raise_nofile_limit, real_time,
+    die_with_parent, has_ended, ignore_keyboard, ignore_signals, kill, kill_group, kill_with_parent,
+    pidfd_open, raise_nofile_limit, real_time, wait_for_any,
 };
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
@@ -45,6 +46,12 @@ fn check(result: libc::c_int) -> Result<libc::c_int> {
 fn owned(result: libc::c_int) -> Result<OwnedFd> {
     // SAFETY: a descriptor that the kernel has just given to us alone.
     check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Returns a duplicate of descriptor 0.
+pub(crate) fn standard_input() -> Result<OwnedFd> {
+    use std::os::fd::AsFd;
+    std::io::stdin().as_fd().try_clone_to_owned()
 }
 
 fn text(s: &str) -> Result<CString> {

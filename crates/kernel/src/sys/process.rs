@@ -3,7 +3,7 @@
 use super::{check, owned};
 use std::io::Result;
 use std::mem::zeroed;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Makes the kernel kill this process when its parent ends (`PR_SET_PDEATHSIG`). Returns false if `parent` has ended already.
 pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
@@ -46,15 +46,23 @@ pub(crate) fn real_time(priority: i32) -> Result<()> {
     }
 }
 
-/// Makes the kernel kill the started process when the thread that starts it ends.
-pub(crate) fn kill_with_parent(command: &mut std::process::Command) {
+/// Makes the kernel kill the started process when the thread that starts it ends. It isn't started if this process ends
+/// before that is so: within a process namespace it couldn't see its parent's end from the parent's number.
+pub(crate) fn kill_with_parent(command: &mut std::process::Command) -> Result<()> {
     use std::os::unix::process::CommandExt;
-    // SAFETY: between fork and exec only a system call is made, without arguments in memory.
+    let parent = pidfd_open(std::process::id())?;
+    // SAFETY: between fork and exec only system calls are made; their arguments are on the stack.
     unsafe {
-        command.pre_exec(|| {
-            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)).map(drop)
+        command.pre_exec(move || {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong))?;
+            let mut parent = libc::pollfd { fd: parent.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            match check(libc::poll(&raw mut parent, 1, 0))? {
+                0 => Ok(()),
+                _ => Err(std::io::Error::from_raw_os_error(libc::ESRCH)),
+            }
         });
     }
+    Ok(())
 }
 
 /// Returns a pidfd: it becomes readable when the process ends.
@@ -64,6 +72,47 @@ pub(crate) fn pidfd_open(pid: u32) -> Result<OwnedFd> {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
         owned(fd as libc::c_int)
     }
+}
+
+/// Signals that a terminal sends to its foreground processes to end them.
+pub(super) const KEYBOARD: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
+
+/// Ignores the keyboard's signals, in started processes too.
+pub(crate) fn ignore_keyboard() {
+    for signal in KEYBOARD {
+        // SAFETY: no function of ours is called.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Waits until one of these pidfds is readable: its process has ended.
+pub(crate) fn wait_for_any(processes: &[&OwnedFd]) -> Result<()> {
+    poll(processes, -1).map(drop)
+}
+
+/// Returns true if the process of a pidfd has ended.
+pub(crate) fn has_ended(process: &OwnedFd) -> Result<bool> {
+    poll(&[process], 0)
+}
+
+fn poll(descriptors: &[&OwnedFd], limit_ms: i32) -> Result<bool> {
+    let mut all: Vec<libc::pollfd> = descriptors
+        .iter()
+        .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
+        .collect();
+    loop {
+        // SAFETY: the array is valid while the call lasts.
+        match check(unsafe { libc::poll(all.as_mut_ptr(), all.len() as libc::nfds_t, limit_ms) }) {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            other => return other.map(|ready| ready > 0),
+        }
+    }
+}
+
+/// Kills a process.
+pub(crate) fn kill(process: u32) {
+    // SAFETY: no arguments in memory.
+    unsafe { libc::kill(process as libc::pid_t, libc::SIGKILL) };
 }
 
 /// Kills a process group.

@@ -8,7 +8,7 @@ mod udp;
 
 pub(crate) use counters::Counters;
 pub(crate) use ping::{PingConfig, PingTraffic};
-pub(crate) use program::{ProgramConfig, ProgramTraffic};
+pub(crate) use program::{ProgramConfig, ProgramTraffic, allow_ping};
 pub(crate) use tcp::TcpTraffic;
 pub(crate) use udp::UdpTraffic;
 

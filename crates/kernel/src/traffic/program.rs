@@ -3,6 +3,7 @@
 
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
+use crate::guest::surroundings::{self, INSIDE};
 use crate::host::pid_namespace::WITHIN;
 use crate::meter::TcpSample;
 use crate::meter::tcp_info;
@@ -14,7 +15,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 const CLIENT: u8 = 1;
 /// The part of each output that is kept, bytes: an hour of iperf3's intervals takes 3 MB.
@@ -36,6 +37,8 @@ pub(crate) struct ProgramConfig {
     pub(crate) seconds: u64,
     /// The value of `{variant}`.
     pub(crate) variant: String,
+    /// True within a virtual machine, whose programs have other surroundings.
+    pub(crate) in_machine: bool,
 }
 
 struct Running {
@@ -43,6 +46,8 @@ struct Running {
     command: Vec<String>,
     /// Files of its stdout and stderr.
     files: [PathBuf; 2],
+    /// Its user within a virtual machine.
+    user: Option<u32>,
     status: Option<i32>,
 }
 
@@ -95,29 +100,37 @@ impl ProgramTraffic {
         let command: Vec<String> = plan.command.iter().map(fill).collect();
         let place = PathBuf::from(format!("flow-{}-{role}", self.config.number));
         fs::create_dir_all(&place).step(|| place.display().to_string())?;
+        let user = self.config.in_machine.then(|| surroundings::user(self.config.number, role == "server"));
+        if let Some(user) = user {
+            surroundings::scratch(&place, user)?;
+        }
         if let Some((name, bytes)) = self.config.file.as_ref().filter(|_| role == "server") {
             let file = File::create(place.join(name)).step(|| name.clone())?;
             file.set_len(*bytes).step(|| name.clone())?;
         }
         let files =
             ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
+        // An empty file, because a virtual machine has no /dev/null.
+        let input = PathBuf::from(format!("flow-{}-{role}.in", self.config.number));
+        let open_input = || File::create(&input).and_then(|_| File::open(&input));
+        let stdin = open_input().step(|| input.display().to_string())?;
         let open = |n: usize| File::create(&files[n]).step(|| files[n].display().to_string());
         self.hosts[usize::from(plan.at_receiver)].enter().step(|| "namespace".into())?;
-        if fs::write(PING_GROUPS, "0 2147483647").is_err() {
-            let _ = fs::write(PING_GROUPS, "0 0");
-        }
+        allow_ping();
         let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
-        starts
-            .arg(WITHIN)
-            .args(&command)
-            .current_dir(&place)
-            .stdin(Stdio::null())
-            .stdout(open(0)?)
-            .stderr(open(1)?);
+        match user {
+            // Nothing that needs fork: the standard library then calls posix_spawn, which copies no memory. Copying the rings
+            // of the taps is an error of User-mode Linux ("Bad page map").
+            Some(user) => starts.args([INSIDE, &user.to_string()]).arg(&place),
+            None => starts.arg(WITHIN).current_dir(&place),
+        };
+        starts.args(&command).stdin(stdin).stdout(open(0)?).stderr(open(1)?);
         std::os::unix::process::CommandExt::process_group(&mut starts, 0);
-        sys::kill_with_parent(&mut starts);
+        if user.is_none() {
+            sys::kill_with_parent(&mut starts).step(|| "pidfd".into())?;
+        }
         let child = starts.spawn().step(|| format!("start {}", command.join(" ")))?;
-        Ok(Running { child, command, files, status: None })
+        Ok(Running { child, command, files, user, status: None })
     }
 
     /// Starts the server.
@@ -168,8 +181,16 @@ impl ProgramTraffic {
                     sys::kill_group(running.child.id());
                     let _ = running.child.wait();
                 }
+                running.user.into_iter().for_each(surroundings::end_processes);
             }
         }
+    }
+}
+
+/// Lets all users of this network namespace send echo requests, or those of its user namespace.
+pub(crate) fn allow_ping() {
+    if fs::write(PING_GROUPS, "0 2147483647").is_err() {
+        let _ = fs::write(PING_GROUPS, "0 0");
     }
 }
 
