@@ -79,7 +79,8 @@ def test_quic_packets_are_twenty_bytes_longer() -> None:
     def largest(ip: int) -> int:
         flows = [{"name": "f", "variant": "reno", "transport": "quic", "ip": ip, "stack": {"mtu_discovery": False}}]
         given = scenario(duration="1 s", flows=flows, trace={"series": ["departures"]})
-        return max(run(given).table(0, "departures/r1->r2")["bytes"].to_list())
+        sizes: list[int] = run(given).table(0, "departures/r1->r2")["bytes"].to_list()
+        return max(sizes)
 
     assert [largest(4), largest(6)] == [1200 + 28, 1200 + 48]
 

@@ -1,4 +1,4 @@
-//! Trains the forest of the classification, and judges it with transfers of held-out paths. `validation/classify/train.py`
+//! Trains the forest of the classification, and judges it with transfers of held-out paths. `validation/classify/grow_forest.py`
 //! calls it.
 //!
 //!     cargo run --release -p dumbbell-capture --example train_classifier -- ROUNDS.csv FOREST.bin VOTES.csv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -47,11 +48,14 @@ def slowdown(results: Results, *, metric: str = "slowdown", flow: Sequence[str] 
             same = [pl.col(name).eq_missing(value) for name, value in key.items()]
             rows = table.filter(pl.col("statistic") == statistic, *same).drop_nulls("value").sort("median_bytes")
             x, y, low, high = (rows[c].cast(pl.Float64).to_numpy() for c in ("median_bytes", "value", "low", "high"))
-            curves.append(Curve(text, look, x, y, low, high))
+            curves.append(Curve(text, look, x / 1000, y, low, high))
         if not any(curve.x.size for curve in curves):
             lacking.append(title)
             continue
-        panels.append(Panel(title, "size, bytes", what, curves, x_log=True, y_log=True, y_from_zero=False))
+        ticks = _decades([float(v) for curve in curves for v in curve.x])
+        panels.append(
+            Panel(title, "size, kB", what, curves, x_log=True, y_log=True, y_from_zero=False, x_ticks=ticks)
+        )
     of_means = table.filter(pl.col("statistic") == "mean")
     n = counted(max(of_means["n"].to_list()), "repetition")
     title = f"{'Slowdown' if metric == 'slowdown' else 'Completion time'} of transfers by size, {n}"
@@ -61,6 +65,12 @@ def slowdown(results: Results, *, metric: str = "slowdown", flow: Sequence[str] 
     note += " repetitions."
     note += f" Too few transfers in a bin for the {' and the '.join(lacking)}." if lacking else ""
     return Picture("slowdown", title, _reading(of_means), panels, columns=len(panels), share_y=True, note=note)
+
+
+def _decades(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the powers of ten between values; none if they lie within one."""
+    first, last = math.ceil(math.log10(min(values))), math.floor(math.log10(max(values)))
+    return tuple(10.0**n for n in range(first, last + 1)) if last > first else ()
 
 
 def _reading(means: pl.DataFrame) -> str:

@@ -3,7 +3,7 @@
 //!
 //! The confidence is not that mean, but the share of right names among held-out transfers of other paths with an
 //! equal or larger mean. Below the family's threshold, from which 95 % of them were right, it is half of the ratio of mean and
-//! threshold. `validation/classify/train.py` makes `forest.bin`, which is bundled.
+//! threshold. `validation/classify/grow_forest.py` makes `forest.bin`, which is bundled.
 //!
 //! ```text
 //! "DBF1", classes u8, features u8, trees u16

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains the classification with the transfers of `corpus.py`, and judges it with held-out paths.
 
-    python3 validation/classify/train.py FOLDER                  # prints the tables
-    python3 validation/classify/train.py FOLDER --write          # and renews forest.bin and docs/data/classify
+    python3 validation/classify/grow_forest.py FOLDER                  # prints the tables
+    python3 validation/classify/grow_forest.py FOLDER --write          # and renews forest.bin and docs/data/classify
 
 The paths are divided into five folds. A transfer is judged by a forest of the other folds' transfers, with thresholds
 from these folds: no transfer of its own path has a part in either.
@@ -175,7 +175,7 @@ def main() -> int:
             shutil.copy(forest, FOREST)
             today = datetime.datetime.now(datetime.UTC).date()
             head = (
-                f"Measured on {today}, five folds over paths, by `python validation/classify/train.py FOLDER --write`"
+                f"Measured on {today}, five folds over paths, by `python validation/classify/grow_forest.py FOLDER --write`"
             )
             kept = {f"held-out-{name}": made[name] for name in ("ends", "variants")}
             cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
