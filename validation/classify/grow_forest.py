@@ -174,9 +174,8 @@ def main() -> int:
         if options.write:
             shutil.copy(forest, FOREST)
             today = datetime.datetime.now(datetime.UTC).date()
-            head = (
-                f"Measured on {today}, five folds over paths, by `python validation/classify/grow_forest.py FOLDER --write`"
-            )
+            command = "python validation/classify/grow_forest.py FOLDER --write"
+            head = f"Measured on {today}, five folds over paths, by `{command}`"
             kept = {f"held-out-{name}": made[name] for name in ("ends", "variants")}
             cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
             write_tables(DATA, {n: Table(t.columns, cells[n], head) for n, t in kept.items()})
