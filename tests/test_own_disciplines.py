@@ -19,6 +19,7 @@ import dumbbell
 from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioError
 from dumbbell.scenario import own_disciplines
 from python_disciplines import CODEL, DROPTAIL, RED
+from required import require_packages
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -472,7 +473,7 @@ def test_ctrl_c_ends_a_discipline_that_never_returns(place: Path) -> None:
 
 
 def test_figures_and_reports_name_them(place: Path, cli: Cli) -> None:
-    pytest.importorskip("matplotlib")
+    require_packages("matplotlib")
     (place / "mine.py").write_text(CODEL)
     text = SCENARIO.replace(QUEUE, '"codel"').replace("repetitions = 2", "repetitions = 1")
     text = text.replace("[[flows]]", '[disciplines]\n"<b>mine" = { python = "mine.py:CoDel" }\n\n[[flows]]', 1)

@@ -369,8 +369,10 @@ def _short(value: Any) -> Any:  # noqa: ANN401
     raise problem(f'{unknown("distribution", value, list(POINTS))}; or a size such as "10 kB", or a table')
 
 
-def _kind(value: Any) -> Any:  # noqa: ANN401
+def _kind(value: Any) -> str | None:  # noqa: ANN401
     found = value.get("distribution") if isinstance(value, dict) else getattr(value, "distribution", None)
+    if not isinstance(found, str):
+        return None
     return "named" if found in POINTS else found
 
 

@@ -80,7 +80,8 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     // cannot repair; ns-2 runs them in Agent/TCP/Linux, which recovers by SACK. CDG backs off before the queue is full.
     // BIC (steps of up to 32 segments, about the BDP here) and Prague (without marks) lose retransmissions too, which
     // RFC 6675 leaves to the timer and RACK doesn't. Verus, which loses much, reduces its window twice where the
-    // stack `linux` enters another recovery for losses within a recovery. Sprout counts arrivals in ticks of 20 ms,
+    // stack `linux` enters another recovery for losses within a recovery; ns-2's SACK repairs a hole once, so that about
+    // once a second one of its retransmissions is lost and waits for the timer. Sprout counts arrivals in ticks of 20 ms,
     // which a clock of 10 ms disturbs.
     let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
     let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
@@ -101,6 +102,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
                 ("prague", "rfc") => (0.85, 15),
                 ("sprout", "ns2") => (0.0, 0),
                 ("verus", "linux") => (0.8, 0),
+                ("verus", "ns2") => (0.3, 80),
                 _ => (0.85, 0),
             };
             assert!(
