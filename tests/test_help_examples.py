@@ -22,6 +22,7 @@ from dumbbell import Scenario
 from dumbbell.cli import app
 from dumbbell.cli.front import Command
 from dumbbell.studies import run_study, study
+from python_disciplines import DROPTAIL
 from required import require_packages
 from test_lab_sheet import hand_in
 from test_start import FIRST
@@ -34,11 +35,13 @@ PARSED = (
     "--backend kernel",
     "--backend uml",
     "--backend ssh",
+    "dumbbell check target/release/",
     "dumbbell kernel",
+    "dumbbell shell",
     "dumbbell study run",
     "dumbbell validate",
 )
-"""Parts of examples that are parsed only: they need a kernel, or minutes. Other tests run these commands."""
+"""Parts of examples that are parsed only: they need a kernel, a library or minutes. Other tests run these commands."""
 OF_HOST = ("dumbbell clean", "dumbbell doctor")
 """Commands about this host: `clean` stops the processes of killed runs, those of other tests too. Parsed only."""
 
@@ -78,6 +81,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("examples")
     (place / "first.toml").write_text(FIRST, encoding="utf-8")
     (place / "my-scenario.toml").write_text(FIRST, encoding="utf-8")
+    (place / "mine.py").write_text(DROPTAIL.replace("class Tail", "class Mine"), encoding="utf-8")
     first = Scenario.from_toml(FIRST, {"duration": "8 s"})
     results = place / "results"
     dumbbell.run(first, out=results / "first", trace=True)
