@@ -41,7 +41,7 @@ PARSED = (
     "dumbbell study run",
     "dumbbell validate",
 )
-"""Parts of examples that are parsed only: they need a kernel, a library or minutes. Other tests run these commands."""
+"""Parts of examples that are only parsed: they need a kernel, a library or minutes. Other tests run them."""
 OF_HOST = ("dumbbell clean", "dumbbell doctor")
 """Commands about this host: `clean` stops the processes of killed runs, those of other tests too. Parsed only."""
 
