@@ -34,5 +34,7 @@ def build_guest() -> bool:
             file=sys.stderr,
         )
         return False
-    shutil.copy(executable, GUEST)
+    new = GUEST.with_suffix(".new")
+    shutil.copy(executable, new)
+    new.replace(GUEST)  # a run may be using the file
     return True
