@@ -171,7 +171,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         {"flows": [{"name": "a", "transport": "quic", "variant": "reno", "stack": "linux"}]},
         ["flows.a.stack", "'linux' given", "rfc9002, quinn, aioquic, chromium"],
     ),
-    ("tcp with a QUIC preset", {"flows.tcp.stack": "quinn"}, ["flows.tcp.stack", "rfc, linux, ns2"]),
+    ("tcp with a QUIC preset", {"flows.tcp.stack": "quinn"}, ["flows.tcp.stack", "rfc, linux, linux-tuned, ns2"]),
     (
         "quic with a misspelled parameter",
         {"flows": [{"name": "a", "transport": "quic", "variant": "reno", "stack": {"ack_frequensy": 10}}]},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario, run
-from dumbbell.backends import Job, LinkEmulation, programs
+from dumbbell.backends import Job, LinkEmulation, program_outputs, programs
 from dumbbell.exceptions import BackendError
 from hosts import once, scenario
 from kernels import flow
@@ -156,7 +156,7 @@ def test_figures_that_contradict_the_links_make_the_run_invalid() -> None:
         "variant": "reno",
     }
     result = {"flows": [row], "transfers": [], "facts": {"programs": {"i": {"client": client, "variant": "reno"}}}}
-    read = programs.read(plan, result, {})
+    read = program_outputs.read(plan, result, {})
     assert read.contradictions == ["flow 'i': the program counts 5000000 delivered bytes, the links 4000000"]
     assert read.failures == []
 

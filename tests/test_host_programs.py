@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dumbbell import run
-from dumbbell.backends import Job, Uml, programs
+from dumbbell.backends import Job, Uml, program_outputs
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import available_variants, bpf_variants
 from hosts import once, scenario
@@ -86,7 +86,7 @@ def test_the_output_of_ping_is_read() -> None:
     client = {"command": command, "exit": 1, "stdout": output, "stderr": ""}
     result = {"flows": [row], "transfers": [], "facts": {"programs": {"p": {"client": client}}}}
     tables: dict[str, Any] = {}
-    read = programs.read(plan, result, tables)
+    read = program_outputs.read(plan, result, tables)
     assert (row["pings_sent"], row["pings_lost"], row["rtt_min_ms"], row["rtt_p50_ms"]) == (3, 1, 40.3, 40.3)
     # 402 ms for the two intervals, not quite what was asked for.
     assert list(tables["ping/p"]["t_ns"]) == [1_000_000_000, 1_201_000_000, 1_402_000_000]

@@ -240,7 +240,11 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return dumbbell.run(Scenario.from_toml(text), out=tmp_path_factory.mktemp("pairs") / "out")
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"video", "waterfall"}))  # tests/test_video.py has these
+OF_APPLICATIONS = {"video", "waterfall", "voice", "responsiveness", "slowdown"}
+"""Kinds that need results of their applications: test_video, test_voice, test_responsiveness, test_workloads."""
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - OF_APPLICATIONS))
 def test_every_kind_is_drawn_and_lists_its_rows(traced: Results, kind: str, tmp_path: Path) -> None:
     plot = getattr(traced.plot, kind)()
     rows = plot.picture.rows()

@@ -117,9 +117,9 @@ def test_a_worse_queue_fails_the_gate(cli: Callable[..., Any], kept: Path, tmp_p
     done = cli("compare", str(kept), str(worse), "--gate", "--json")
     assert done.returncode == 1
     changes = json.loads(done.stdout)["changes"]
-    goodput = [c for c in changes if c["metric"] == "goodput_bps" and c["worse"]]
-    assert goodput
-    assert all(c["b"] < c["a"] and c["paired"] and c["n"] == 5 for c in goodput)
+    utilization = [c for c in changes if c["metric"] == "utilization"]
+    assert len(utilization) == 4
+    assert all(c["worse"] and c["b"] < c["a"] and c["paired"] and c["n"] == 5 for c in utilization)
     assert all(c["adjusted"] >= c["p"] for c in changes if c["p"] is not None)
     assert cli("compare", str(kept), str(kept), "--gate").returncode == 0
     table = cli("compare", str(kept), str(worse)).stdout

@@ -62,7 +62,11 @@ def refused(found: Study, *, quick: bool) -> dict[str, set[str]]:
 def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, quick: bool) -> None:
     tahoe, red = {"flows.tcp.variant: 'tahoe'"}, {"links.r1->r2.queue.gentle: true"}
     expected = {"exp1": tahoe, "exp1-large-window": tahoe, "exp1-start": tahoe, "exp3": red}
-    player = {"player": {"flows.video.application: the kernel has no model of a video: back end 'sim' runs it"}}
+    player = {"player": {
+        "flows.video.application: the kernel has no model of a video: back end 'sim' runs it",
+        "links.r1->r2.wifi: the kernel's own links don't have Wi-Fi: "
+        "the simulator and --backend kernel -o emulation=link do",
+    }}  # fmt: skip
     rules = {"flows.video.stack.slow_start: the kernel has no setting for it",
              "flows.video.variant.decrease_random: the kernel's module doesn't have it"}  # fmt: skip
     of = {"ns2-cbr": expected, "video-real-traffic": player | {"veno": rules}}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from dumbbell import _core, activity
-from dumbbell.backends import programs, quic_sender
+from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
@@ -236,6 +236,8 @@ class HostKernel(ABC):
         folder = Folder(HOST_PREFIX, program())
         kept = captures(folder, plan)
         try:
+            from dumbbell.backends import program_outputs, quic_sender  # noqa: PLC0415 - they import numpy and polars
+
             programs.prepare(plan, folder.path)
             made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
             entered = (folder.path / ENTERED).exists()
@@ -248,7 +250,7 @@ class HostKernel(ABC):
             if not kept and self._held is None:
                 folder.remove()
         result = made.result
-        read = programs.read(plan, result, made.tables, senders)
+        read = program_outputs.read(plan, result, made.tables, senders)
         if read.failures:
             raise programs.ProgramError("; ".join(read.failures))
         facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}

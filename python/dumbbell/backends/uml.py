@@ -179,7 +179,9 @@ class Uml:
         result = finished.result
         facts = {"emulation": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
         if started_programs:
-            read = programs.read(plan, result, finished.tables)
+            from dumbbell.backends import program_outputs  # noqa: PLC0415 - imports numpy and polars
+
+            read = program_outputs.read(plan, result, finished.tables)
             if read.failures:
                 failures = "; ".join(read.failures)
                 raise programs.ProgramError(f"back end 'uml', repetition {job.repetition}{cell_of(job)}: {failures}")

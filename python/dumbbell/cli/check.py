@@ -19,8 +19,8 @@ __all__ = ["check"]
     "dumbbell check mine.py:Mine limit=20 --cases 2000",
     "dumbbell check target/release/libmine.so target='5 ms'",
 )
-@click.argument("source", metavar="SOURCE")
-@click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
+@click.argument("source", metavar="SOURCE", help="FILE.py:CLASS, or a library written in Rust.")
+@click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...", help="Parameters of the queue discipline.")
 @click.option(
     "--cases", type=click.IntRange(1, 1_000_000), default=200, show_default=True, metavar="N", help="Cases."
 )

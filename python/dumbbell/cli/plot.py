@@ -15,7 +15,7 @@ OVER_TIME = (
     "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "load", "video",
     "waterfall", "voice", "responsiveness",
 )  # fmt: skip
-OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap")
+OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap", "slowdown")
 
 
 @front.command(

@@ -39,8 +39,16 @@ def _hosts() -> list[str]:
     help="Rights of the commands. network: to the host's interfaces, routes, settings and packets (CAP_NET_ADMIN, "
     "CAP_NET_RAW), for tcpdump, ip and tc.",
 )
-@click.argument("host", required=False, metavar="[HOST]", shell_complete=front.names(_hosts))
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND...]")
+@click.argument(
+    "host",
+    required=False,
+    metavar="[HOST]",
+    shell_complete=front.names(_hosts),
+    help="The host; without one, a prompt.",
+)
+@click.argument(
+    "command", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND...]", help="The command and its arguments."
+)
 def shell(network: int | None, rights: str, host: str | None, command: tuple[str, ...]) -> None:
     """Run commands in the hosts of a live network (`run --backend kernel --hold`).
 

@@ -1,9 +1,12 @@
 //! A link: a transmitter with a rate, a tail-drop queue before it, a delay after it, and random loss.
 
-use dumbbell_quic::IP_UDP_HEADERS;
+use dumbbell_quic::UDP_HEADER;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
+
+/// RFC 791, Section 3.1: without options.
+const IPV4_HEADER: u32 = 20;
 
 /// See the top of this file.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ impl Link {
         }
         let start = self.departures.back().map_or(now, |last| now.max(*last));
         self.queueing = self.queueing + start.since(now);
-        let end = start + self.rate.time_for(Bytes(u64::from(bytes + IP_UDP_HEADERS)));
+        let end = start + self.rate.time_for(Bytes(u64::from(bytes + IPV4_HEADER + UDP_HEADER)));
         self.departures.push_back(end);
         Some(end + self.delay)
     }
