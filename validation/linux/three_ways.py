@@ -29,7 +29,20 @@ from dumbbell.capture import analyze
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results import Run
 
-__all__ = ["CASES", "DATA", "FIGURES", "NAME", "SIDES", "Case", "Side", "equal_packets", "measured", "name", "scenario"]
+__all__ = [
+    "CASES",
+    "DATA",
+    "FIGURES",
+    "NAME",
+    "SIDES",
+    "Case",
+    "Side",
+    "equal_packets",
+    "measured",
+    "name",
+    "scenario",
+    "titles",
+]
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "linux"
 NAME = "three-ways"
