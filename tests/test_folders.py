@@ -196,7 +196,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_kill_at_any_step_of_making_a_folder_leaves_nothing_that_clean_does_not_remove(place: Path) -> None:
-    ends = []
+    ends: list[str] = []
     while not ends or ends[-1] == "":
         command = [sys.executable, "-c", KILLED_AT, str(len(ends))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

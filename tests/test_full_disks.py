@@ -36,7 +36,7 @@ def ended(tmp_path: Path) -> Ended:
         file = tmp_path / "scenario.toml"
         captures = {"capture": ["sender", "bottleneck", "receiver"]}
         file.write_text(one_flow("small", duration, rate="20 Mbit/s", limit="60 packets", **captures).to_toml())
-        command = [sys.executable, "-c", WITHIN, "run", file, "--out", tmp_path / "out", *options]
+        command = [sys.executable, "-c", WITHIN, "run", str(file), "--out", str(tmp_path / "out"), *options]
         steps = [
             f"mount -t tmpfs -o {directory} tmpfs {place}",
             f"mount -t tmpfs -o {memory} tmpfs /dev/shm",
@@ -55,7 +55,8 @@ def ended(tmp_path: Path) -> Ended:
         )
         assert done.returncode == 2, done.stderr
         assert done.stdout == ""  # nothing is left
-        return done.stderr.splitlines()
+        printed: str = done.stderr
+        return printed.splitlines()
 
     return run
 
