@@ -1,4 +1,4 @@
-"""Runs in virtual time are the same whether they are watched or not; validation/linux/watching.py tries every pair."""
+"""Runs in virtual time are the same whether they are watched or not; validation/linux/watching.py has all pairs."""
 
 from __future__ import annotations
 
