@@ -146,6 +146,7 @@ def run(
     from dumbbell.results.lint import lint  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
     from dumbbell.scenario.model import before_cells  # noqa: PLC0415
+    from dumbbell.scenario.starts import sentence  # noqa: PLC0415
 
     if qlog is not None and out is None:
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
@@ -185,6 +186,8 @@ def run(
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
+    if jittered := sentence(scenario.cells[0].scenario):
+        output.note(jittered)
     with _held(chosen, out, hold=hold):
         with output.reserved(as_json), output.progress(scenario.name) as moved:
             results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
