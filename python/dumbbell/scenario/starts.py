@@ -1,9 +1,9 @@
 """Starts at one instant: a jitter by default, so that the seed and not the order of events decides.
 
-Two bulk flows that start at the same instant are in step, and the first drops of a full queue then depend on the order
-of events at one instant [Floyd and Jacobson 1991]: every repetition is the same special case. Programs that a script
-starts together are some milliseconds apart. Wider jitters give the same distribution of shares, narrower ones don't always
-(docs/explanations/paired.md).
+Two bulk flows that start at the same instant are in step, and the first drops of a full queue then depend on the
+order of events at one instant [Floyd and Jacobson 1991]: every repetition is the same special case. Programs that a
+script starts together are some milliseconds apart. Wider jitters give the same distribution of shares, narrower ones
+don't always (docs/explanations/paired.md).
 
 Flows of other kinds start exactly: transfers and workloads that begin together are often the subject (incast), and
 sources of datagrams have random phases.
@@ -32,8 +32,8 @@ MOST_NAMES = 3
 def default_jitters(scenario: Scenario) -> list[int | None]:
     """Return, for each single flow, its default jitter in ns; None for a flow that has none.
 
-    A flow has one if the scenario sets no ``start_jitter``, the flow is a bulk flow with congestion control and without
-    a spread of its own, and another such flow starts at the same instant.
+    A flow has one if the scenario sets no ``start_jitter``, the flow is a bulk flow with congestion control and
+    without a spread of its own, and another such flow starts at the same instant.
     """
     flows = scenario.single_flows
     found: list[int | None] = [None] * len(flows)
