@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.backends import Backend, Simulator, Uml
+from dumbbell.backends import Backend, Job, Simulator, Uml
 from dumbbell.cli import app
 from dumbbell.plan.build import build
 from hosts import once
@@ -89,6 +89,14 @@ def test_the_seed_decides_and_it_can_be_switched_off() -> None:
 def test_the_draws_are_the_same_in_virtual_time() -> None:
     given = scenario(BULK, repetitions=2)
     assert starts(given, Uml()) == starts(given, Simulator())
+
+
+def test_a_kernels_steps_state_it() -> None:
+    def steps(**changes: Any) -> str:
+        return "\n".join(Uml().steps(Job(scenario(BULK, **changes).cells[0], 0, 1)))
+
+    assert steps().count("starts at 0 s and up to 10 ms more") == 2
+    assert "more" not in steps(start_jitter="0 s")
 
 
 @pytest.mark.usefixtures("require_link_emulation")
