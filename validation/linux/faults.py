@@ -121,7 +121,7 @@ def end_once(way: str, which: signal.Signals, after_s: float) -> list[str]:
 
 
 def table(counts: Mapping[tuple[str, str], int]) -> Table:
-    """Return the table of the runs that were ended, by their kind and the signal, and of those that left something."""
+    """Return the table of the ended runs, by their kind and the signal, and of those that left something."""
     columns = {"kill -9": signal.SIGKILL.name, "Ctrl-C": signal.SIGINT.name, "left something": LEFT}
     rows = [[KINDS[way], *(f"{counts.get((way, kind), 0)}" for kind in columns.values())] for way in WAYS]
     return Table(["kind of run", *columns], rows)
