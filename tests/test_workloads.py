@@ -473,5 +473,3 @@ def test_refused_flows(changes: dict[str, Any], part: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         scenario.with_changes(changes)
     assert part in str(refused.value)
-
-

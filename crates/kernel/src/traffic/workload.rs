@@ -272,17 +272,16 @@ impl WorkloadTraffic {
             lingers(&fd, true).step(|| "SO_LINGER".into())?;
         }
         // After the run, the last packets are only observed.
-        if open.read >= open.written && cx.now < self.config.stop {
-            if let Some(running) = open.running.take() {
-                cx.transfers[running].end_s = Some(Time(cx.now).as_secs());
-                self.completed += 1;
-                self.completed_at = cx.now;
-                if self.reuses {
-                    self.idle.push(slot);
-                }
-                if self.ended().is_some() {
-                    self.close_idle()?;
-                }
+        let is_whole = open.read >= open.written && cx.now < self.config.stop;
+        if let Some(running) = open.running.take_if(|_| is_whole) {
+            cx.transfers[running].end_s = Some(Time(cx.now).as_secs());
+            self.completed += 1;
+            self.completed_at = cx.now;
+            if self.reuses {
+                self.idle.push(slot);
+            }
+            if self.ended().is_some() {
+                self.close_idle()?;
             }
         }
         self.release(slot);
