@@ -92,7 +92,8 @@ def test_the_kernel_carries_the_transfers_of_the_simulator() -> None:
 @pytest.mark.parametrize("connections", ["new", "reuse"])
 def test_transfers_alone_take_the_same_time(connections: str, tmp_path: Path) -> None:
     """One transfer at a time, of one packet to 100: without a loss both stacks send the same packets."""
-    sizes = (1000, 1448, 1449, 10_000, 14_480, 40_000, 145_000)
+    full = (1000, 1448, 14_480, 28_960, 144_800)
+    sizes = full if connections == "reuse" else (*full, 1449, 10_000, 145_000)
     (tmp_path / "times.txt").write_text("\n".join(f"{at} {size}" for at, size in enumerate(sizes)), encoding="utf-8")
     arrivals = {"file": str(tmp_path / "times.txt")}
     given = scenario({"arrivals": arrivals, "connections": connections}, duration="8 s")
@@ -106,17 +107,17 @@ def test_transfers_alone_take_the_same_time(connections: str, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("require_uml")
 def test_the_web_search_workload_takes_as_long_as_in_the_simulator() -> None:
-    """The literature's sizes at 30 % load: the same transfers, and completion times that differ as single runs do."""
+    """The literature's sizes at 30 % load: the same transfers, and nearly all completion times within 0.1 %."""
     sizes = {"distribution": "web-search", "scale": 0.05}
     given = scenario({"arrivals": {"load": 0.3}, "sizes": sizes}, duration="20 s")
     simulated, kernel = (dumbbell.run(given, backend=b) for b in (Simulator(), Uml()))
     assert drawn(kernel).equals(drawn(simulated))
     both = simulated.transfers.join(kernel.transfers, on=["flow", "number"], suffix="_kernel")
     both = both.drop_nulls(["took_s", "took_s_kernel"])
-    assert both.height >= simulated.transfers.height - 5 > 150
+    assert both.height == simulated.transfers.height > 150
     ratio = (both["took_s_kernel"] / both["took_s"]).to_numpy()
-    assert np.median(ratio) == pytest.approx(1, abs=0.01)
-    assert kernel.transfers["slowdown"].mean() == pytest.approx(simulated.transfers["slowdown"].mean(), rel=0.05)
+    assert np.mean(np.abs(ratio - 1) < 0.001) > 0.9
+    assert kernel.transfers["slowdown"].mean() == pytest.approx(simulated.transfers["slowdown"].mean(), rel=0.01)
 
 
 @pytest.mark.usefixtures("require_uml")
@@ -128,10 +129,10 @@ def test_a_fair_queue_of_the_kernel_separates_the_connections() -> None:
     queue = next(row for row in results.runs[0].queues if row["name"] == "r1->r2")
     (row,) = results.runs[0].flows
     assert row["transfers_completed"] >= 40
-    assert row["dropped_packets"] == queue["drops"]
-    # The window's growth loses some packets to CoDel; each is sent once more.
-    assert row["retransmitted_packets"] == pytest.approx(queue["drops"], abs=20)
-    assert queue["drops"] < 0.02 * queue["arrivals"]
+    # CoDel drops some packets of growing windows; each is sent once more.
+    assert row["dropped_packets"] == queue["drops"] == row["retransmitted_packets"]
+    assert 0 < queue["drops"] < 0.1 * queue["arrivals"]
+    assert row["timeouts"] == 0
 
 
 @pytest.mark.usefixtures("require_uml")
@@ -148,7 +149,7 @@ def test_incast_on_the_kernel_begins_together() -> None:
     assert rounds[1].select("number", "start_s", "bytes").equals(rounds[0].select("number", "start_s", "bytes"))
     # 8 x 32 kB take 106 ms at 20 Mbit/s.
     for frame in rounds:
-        assert frame["took_s"].to_numpy().min() > 0.106
+        assert frame["took_s"].drop_nulls().to_numpy().min() > 0.106
 
 
 @pytest.mark.usefixtures("require_uml")
@@ -156,21 +157,19 @@ def test_captures_of_the_kernel_have_all_connections(tmp_path: Path) -> None:
     given = scenario({"arrivals": {"rate": "20 /s"}, "sizes": "3 kB", "count": 30}, capture=["sender"])
     results = dumbbell.run(given, backend=Uml(), out=tmp_path / "kept")
     (file,) = (tmp_path / "kept").rglob("*.pcapng")
-    assert len(dumbbell.read_capture(file).flows) == 30
+    assert dumbbell.read_capture(file).flows.height == 2 * 30  # two directions each
     assert results.runs[0].flows[0]["transfers_completed"] == 30
 
 
 # ------------------------------------------------------------------ the host's kernel
 
 
-def check_on_the_host(results: Results) -> None:
+def check_on_the_host(results: Results, least_s: float) -> None:
     """A busy host delays the transfers, and the time until they begin is a part of that."""
     assert drawn(results).equals(drawn(on(Simulator)))
-    whole = results.transfers.drop_nulls("took_s")
-    assert whole.height > 0.5 * results.transfers.height
-    # Half a round trip; on a new connection a whole one before.
-    new = whole.filter(pl.col("flow") == "w0")
-    assert new["took_s"].to_numpy().min() > 0.030
+    new = results.transfers.filter(pl.col("flow") == "w0").drop_nulls("took_s")
+    assert new.height > 10
+    assert new["took_s"].to_numpy().min() > least_s
     facts = results.runs[0].facts
     assert set(facts["workloads"]) == {"w0", "w1", "w2"}
     assert all(0 <= late["late_p99_ms"] <= late["late_max_ms"] for late in facts["workloads"].values())
@@ -178,13 +177,16 @@ def check_on_the_host(results: Results) -> None:
 
 @pytest.mark.usefixtures("require_link_emulation")
 def test_the_hosts_kernel_carries_the_transfers_of_the_simulator_over_emulated_links() -> None:
-    check_on_the_host(dumbbell.run(kinds(), backend=LinkEmulation(calibration="mark")))
+    # Half a round trip, and on a new connection a whole one before.
+    check_on_the_host(dumbbell.run(kinds(), backend=LinkEmulation(calibration="mark")), 0.030)
 
 
 @pytest.mark.host_clock
 def test_the_hosts_kernel_carries_the_transfers_of_the_simulator_over_its_own_queues() -> None:
     require("host", why_no_veth())
-    check_on_the_host(dumbbell.run(kinds(), backend=Tc(calibration="mark")))
+    # Not every kernel has netem.
+    given = kinds().with_changes({"network.bottleneck.delay": "0 ms"})
+    check_on_the_host(dumbbell.run(given, backend=Tc(calibration="mark")), 0.0)
 
 
 # ------------------------------------------------------------------ plans and refusals
