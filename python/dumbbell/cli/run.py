@@ -146,6 +146,7 @@ def run(
     from dumbbell.results.lint import lint  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
     from dumbbell.scenario.model import before_cells  # noqa: PLC0415
+    from dumbbell.workers import at_most  # noqa: PLC0415
 
     if qlog is not None and out is None:
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
@@ -163,7 +164,7 @@ def run(
         if v is not None
     }
     announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
-    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced):
+    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced), at_most(jobs):
         scenario = Scenario.load(file, every)
     if no_code:
         code.refuse_commands(scenario)

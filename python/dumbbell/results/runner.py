@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -14,11 +14,14 @@ from dumbbell.backends import backend as by_name
 from dumbbell.exceptions import DumbbellError
 from dumbbell.processors import cores
 from dumbbell.registry import unknown
+from dumbbell.results import apart
+from dumbbell.results.batch import Batch
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.runs import PART, RunLog, Runs
 from dumbbell.results.store import Store
 from dumbbell.scenario import Cell, Scenario
+from dumbbell.workers import at_most
 
 __all__ = ["jobs_of", "run"]
 
@@ -92,9 +95,22 @@ def run(
     >>> len(results), sorted(results.flows["variant"].unique())
     (6, ['udp', 'vegas'])
     """
-    scenario = _changed(scenario, repetitions, seed, trace, changes)
     if jobs is not None and jobs < 1:
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
+    with at_most(jobs):
+        return _in(_changed(scenario, repetitions, seed, trace, changes), jobs, out, backend, only, order, progress)
+
+
+def _in(
+    scenario: Scenario,
+    jobs: int | None,
+    out: str | os.PathLike[str] | None,
+    backend: Backend | str | None,
+    only: Callable[[Cell], bool] | None,
+    order: Order,
+    progress: Progress | None,
+) -> Results:
+    """Run a scenario in a results directory, or without one."""
     if isinstance(backend, str):
         backend = by_name(backend)
     backend = backend or by_name("sim")
@@ -179,14 +195,36 @@ class _Making:
         done = total - len(missing)
         if self.progress is not None:
             self.progress(done, total)
-        for finished in self.backend.run(missing, self.parallel):
-            part = self._keep(finished)
-            expected[part] -= 1
-            if last and not expected[part]:
-                (self.store.runs if self.store else self.log).close(part)
-            done += 1
+        for cells in self._made(missing):
+            for part in map(self.log.part, cells):
+                expected[part] -= 1
+                if last and not expected[part]:
+                    (self.store.runs if self.store else self.log).close(part)
+            done += len(cells)
             if self.progress is not None:
                 self.progress(done, total)
+
+    def _made(self, missing: Sequence[Job]) -> Iterator[list[int]]:
+        """Make runs and keep them; yields the cells of those that were kept."""
+        if self.parallel > 1 and len(missing) >= apart.APART and apart.can_be_apart(self.scenario, self.backend):
+            places = [(job.cell.number, job.repetition) for job in missing]
+            for batch in apart.batches(self.scenario, places, self.parallel):
+                self._keep_batch(batch)
+                yield [run.cell for run in batch.runs]
+            return
+        for finished in self.backend.run(missing, self.parallel):
+            self._keep(finished)
+            yield [finished.job.cell.number]
+
+    def _keep_batch(self, batch: Batch) -> None:
+        """Keep the finished runs of a batch."""
+        if self.store is not None:
+            self.store.keep_stored(batch.runs)
+        else:
+            for run in batch.runs:
+                self.log.add(run.cell, run)
+        if batch.rows is not None:
+            self.log.frame_parts.append(batch.rows)
 
     def _drawn(self, job: Job) -> bytes:
         """Return the place of a run in a random order, the same for the same seed."""
@@ -197,8 +235,8 @@ class _Making:
         for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
             (self.store.runs if self.store else self.log).close(part)
 
-    def _keep(self, finished: Finished) -> int:
-        """Keep a finished run; returns its part."""
+    def _keep(self, finished: Finished) -> None:
+        """Keep a finished run."""
         key, cell = run_key(finished.job), finished.job.cell.number
         if finished.facts:  # the simulator's runs have none, and don't depend on their order
             finished.facts["order"] = {"by": self.order, "place": self.places[cell, finished.job.repetition]}
@@ -208,7 +246,6 @@ class _Making:
             self.log.add(cell, Run.of(finished, 0, key))
             if finished.tables:
                 self.tables[key] = finished.tables
-        return self.log.part(cell)
 
     def results(self, wanted: Mapping[int, int]) -> Results:
         """Return the results of the runs that were wanted."""

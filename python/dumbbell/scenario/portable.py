@@ -1,0 +1,62 @@
+"""A scenario as another process reads it: plain values, and the places of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.scenario import files, own_disciplines, own_variants
+from dumbbell.scenario.own_code import KEYS
+from dumbbell.scenario.paths import Document
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+__all__ = ["Portable", "may_have_code"]
+
+
+@dataclass(frozen=True)
+class Portable:
+    """A checked scenario that can be pickled.
+
+    Attributes
+    ----------
+    document : dict
+        The scenario, plain values.
+    folder : Path
+        The folder that relative paths start from.
+    stored : mapping
+        Paths as the scenario writes them whose file is a copy elsewhere.
+    """
+
+    document: Document
+    folder: Path
+    stored: Mapping[str, Path]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Portable:
+        """Describe a scenario."""
+        places = scenario.places
+        stored = {text: place.absolute() for text, place in places.stored.items()}
+        return cls(scenario.to_dict(), places.folder.absolute(), stored)
+
+    def scenario(self) -> Scenario:
+        """Make the scenario. Its cells are not checked again."""
+        from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
+
+        with files.beside(files.Files(self.folder, self.stored)), trusted():
+            return Scenario.from_dict(self.document)
+
+
+def may_have_code(scenario: Scenario) -> bool:
+    """Return True unless it is certain, without making a cell, that no cell of a scenario names own code."""
+    return bool(own_variants.current() or own_disciplines.current()) or _names_code(scenario.to_dict())
+
+
+def _names_code(value: Any) -> bool:  # noqa: ANN401
+    """Return True if a key, which may be a path, has a word that gives the source of own code."""
+    if isinstance(value, dict):
+        return any(any(word in str(key) for word in KEYS) or _names_code(inner) for key, inner in value.items())
+    return isinstance(value, list | tuple) and any(map(_names_code, value))
