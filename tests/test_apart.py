@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dumbbell
-from dumbbell import Results, Scenario, ScenarioError, workers
-from dumbbell.results import apart
+from dumbbell import DumbbellError, Results, Scenario, ScenarioError, workers
+from dumbbell.results import apart, store
 from dumbbell.results.upkeep import merge, repair
 from dumbbell.scenario import portable, seen
 from dumbbell.workers import Pool
 
-WORKLOAD = {"kind": "workload", "arrivals": {"rate": "40 /s"}, "sizes": "5 kB"}
+WORKLOAD = {"kind": "workload", "arrivals": {"rate": "120 /s"}, "sizes": "5 kB"}
 DOCUMENT = {
     "name": "apart",
-    "duration": "300 ms",
-    "repetitions": 3,
+    "duration": "100 ms",
+    "repetitions": 2,
     "start_jitter": "5 ms",
     "network": {
         "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms", "loss": "0.5 %"},
@@ -32,7 +32,7 @@ DOCUMENT = {
         {"name": "w", "variant": "reno", "application": WORKLOAD},
     ],
     "sweep": {
-        "network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 31)],
+        "network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 21)],
         "flows.a.variant": ["cubic", {"name": "vegas", "alpha": 2}],
     },
 }  # fmt: skip
@@ -46,7 +46,15 @@ def scenario(**changes: Any) -> Scenario:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes make sweeps of any size, in batches that cross the parts of the store."""
     monkeypatch.setattr(apart, "APART", 1)
-    monkeypatch.setattr(apart, "MOST_RUNS", 7)
+    monkeypatch.setattr(apart, "MOST_RUNS", {True: 7, False: 7})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    """Let the store have several parts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "PART", 20)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +77,7 @@ def test_processes_make_the_same_bytes(whole: Path, tmp_path: Path) -> None:
         counts.append((done, every))
 
     made = dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=progress)
-    assert counts[0] == (0, 180) and counts[-1] == (180, 180) and len(counts) > 20
+    assert counts[0] == (0, 80) and counts[-1] == (80, 80) and len(counts) > 10
     assert content(tmp_path / "out") == content(whole)
     assert [run.stored() for run in made.runs] == [run.stored() for run in Results.load(whole).runs]
     assert not (tmp_path / "out" / "runs" / "journal.jsonl").exists()
@@ -95,7 +103,7 @@ def test_a_lost_process_costs_no_run(whole: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Pool, "__enter__", noted)
 
     def kill(done: int, _every: int) -> None:
-        if 0 < done < 30:
+        if 0 < done < 15:
             os.kill(pools[0].pids[0], signal.SIGKILL)
 
     dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=kill)
@@ -105,13 +113,13 @@ def test_a_lost_process_costs_no_run(whole: Path, tmp_path: Path, monkeypatch: p
 @pytest.mark.usefixtures("small_batches")
 def test_a_sweep_that_was_ended_is_continued_by_processes(whole: Path, tmp_path: Path) -> None:
     def end(done: int, _every: int) -> None:
-        if done > 70:
+        if done > 40:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=end)
     kept = Results.load(tmp_path / "out")
-    assert 70 < len(kept) < 180 and kept.damaged == 0
+    assert 40 < len(kept) < 80 and kept.damaged == 0
     repair(tmp_path / "out", jobs=2)
     assert content(tmp_path / "out") == content(whole)
 
@@ -119,8 +127,8 @@ def test_a_sweep_that_was_ended_is_continued_by_processes(whole: Path, tmp_path:
 @pytest.mark.usefixtures("small_batches")
 def test_more_repetitions_and_parts_of_sweeps(tmp_path: Path) -> None:
     few = scenario(repetitions=1)
-    dumbbell.run(few, out=tmp_path / "a", jobs=2, only=lambda cell: cell.number < 20)
-    dumbbell.run(few, out=tmp_path / "b", jobs=1, only=lambda cell: cell.number >= 20)
+    dumbbell.run(few, out=tmp_path / "a", jobs=2, only=lambda cell: cell.number < 11)
+    dumbbell.run(few, out=tmp_path / "b", jobs=1, only=lambda cell: cell.number >= 11)
     merge(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
     dumbbell.run(few, out=tmp_path / "one", jobs=1)
     assert content(tmp_path / "all") == content(tmp_path / "one")
@@ -133,15 +141,34 @@ def test_repetitions_until_an_interval_is_narrow_by_processes() -> None:
     assert dumbbell.run(until, jobs=2).flows.equals(dumbbell.run(until, jobs=1).flows)
 
 
-def test_series_captures_and_own_code_stay_in_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"sweep": {"flows.a.variant": ["reno", {"python": "mine.py:Mine"}]}},
+            r"own code \('mine\.py:Mine'\) runs",
+        ),
+        ({"trace": {"series": True}}, "series are kept on this machine only: set trace.series = false, or leave"),
+        ({"capture": ["sender"]}, "captures and qlog files are kept on this machine only"),
+    ],
+)
+def test_series_captures_and_own_code_stay_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], message: str
+) -> None:
     methods = "".join(f"    def {name}(self, event): pass\n" for name in ("on_ack", "on_congestion"))
     (tmp_path / "mine.py").write_text(f"class Mine:\n    def __init__(self, setup): self.cwnd = 15_000\n{methods}")
-    own = {**DOCUMENT, "sweep": {"flows.a.variant": ["reno", {"python": f"{tmp_path}/mine.py:Mine"}]}}
-    backend = dumbbell.backends.backend("sim")
-    assert apart.can_be_apart(scenario(), backend)
-    assert not apart.can_be_apart(Scenario.from_dict(own), backend)
-    assert not apart.can_be_apart(scenario(trace={"series": True}), backend)
-    assert not apart.can_be_apart(scenario(capture=["sender"]), backend)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(apart, "APART", 1)
+    changed = scenario(**{"sweep": None, "duration": "20 ms", **changes})
+    with pytest.raises(DumbbellError, match=f"--cluster: {message}"):
+        dumbbell.run(changed, out=tmp_path / "out", cluster="local:2")
+    assert apart.of_use(changed, dumbbell.backends.backend("sim"), 100) is None
+
+
+@pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "ssh:3", ""])
+def test_a_wrong_cluster_is_an_error(text: str) -> None:
+    with pytest.raises(DumbbellError, match="given: must be one of local:N, dask://HOST:PORT, slurm:N, pbs:N"):
+        dumbbell.run(scenario(), cluster=text)
 
 
 # ---------------------------------------------------------------- the check of the cells
@@ -173,14 +200,14 @@ def problems(document: dict[str, Any]) -> list[str]:
 
 def test_processes_check_every_cell(ranges: list[tuple[int, int]]) -> None:
     made = scenario()
-    assert sorted(ranges) == [(n, n + 4) for n in range(0, 60, 4)]
+    assert sorted(ranges) == [(n, n + 4) for n in range(0, 40, 4)]
     assert (made.cells.seen.problems, made.cells.seen.captures, made.cells.seen.code) == ([], False, [])
 
 
 WRONG = [
     {"sweep": {"network.bottleneck.rate": [*(f"{n} Mbit/s" for n in range(1, 20)), "x", "21 Mbit/s", "y"]}},
     {"sweep": {"flows.a.class": [*range(3, 25)]}},
-    {"sweep": {"flows.a.start": [f"{n} ms" for n in range(285, 310)]}},
+    {"sweep": {"flows.a.start": [f"{n} ms" for n in range(85, 110)]}},
     {"capture": {"at": [], "snaplen": "100 bytes"}},
 ]
 """Changes with problems: values that can't be read, cells that can't be made, settings without an effect."""

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+from dumbbell import _core
 from dumbbell.backends import Job
 from dumbbell.backends.sim import Simulator
-from dumbbell.exceptions import DumbbellError
+from dumbbell.exceptions import BackendError, DumbbellError
+from dumbbell.results.build_hash import build_hash
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart
 from dumbbell.results.record import Run, run_key
@@ -17,7 +19,7 @@ from dumbbell.results.runs import Place
 from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario.portable import Portable
 
-__all__ = ["Batch", "maker"]
+__all__ = ["Batch", "Setup", "Task", "maker"]
 
 
 @dataclass
@@ -44,13 +46,26 @@ class Batch:
     took_s: float = 0.0
 
 
+@dataclass(frozen=True)
+class Setup:
+    """All that a worker needs: a scenario, and the build of Dumbbell that it must have."""
+
+    scenario: Portable
+    build: str
+
+
 Task = tuple[Sequence[Place], float]
 """The runs of a batch, and the seconds after which it begins no further run."""
 
 
-def maker(setup: Portable) -> Callable[[Task], Batch]:
-    """Return the function that makes batches of the runs of a scenario."""
-    scenario = setup.scenario()
+def maker(setup: Setup) -> Callable[[Task], Batch]:
+    """Return the function that makes batches of the runs of a scenario; BackendError with another build."""
+    if setup.build != build_hash():
+        raise BackendError(
+            f"--cluster: a worker has another build of dumbbell ({_core.version}, {build_hash()}; here: "
+            f"{setup.build}): install the same wheel everywhere"
+        )
+    scenario = setup.scenario.scenario()
     cells, simulator = scenario.cells, Simulator()
 
     def make(task: Task) -> Batch:

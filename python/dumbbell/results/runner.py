@@ -22,6 +22,7 @@ from dumbbell.results.runs import PART, RunLog, Runs
 from dumbbell.results.store import Store
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.workers import at_most
+from dumbbell.workers.cluster import Cluster, read
 
 __all__ = ["jobs_of", "run"]
 
@@ -48,6 +49,7 @@ def run(
     backend: Backend | str | None = None,
     only: Callable[[Cell], bool] | None = None,
     order: Order = "cells",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run every cell and repetition of a scenario.
@@ -72,8 +74,12 @@ def run(
     order : {"cells", "random"}
         Order in which a kernel back end makes the runs: cell by cell, or drawn from the scenario's seed, so that a
         host that changes over time disturbs all cells alike. ``facts.order`` of a run on a kernel has its place.
+    cluster : str, optional
+        The workers that make the runs in the simulator: ``local:N`` (processes of this machine),
+        ``dask://HOST:PORT`` (a scheduler of dask), ``slurm:N`` or ``pbs:N`` (jobs of a batch system). It never
+        changes a result. Default: threads, and processes of this machine for 2,000 runs or more.
     progress : callable, optional
-        Called with (finished, all) before the first run and after each.
+        Called with (finished, all) before the first run and after each, or after each batch of runs.
 
     Returns
     -------
@@ -97,20 +103,6 @@ def run(
     """
     if jobs is not None and jobs < 1:
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
-    with at_most(jobs):
-        return _in(_changed(scenario, repetitions, seed, trace, changes), jobs, out, backend, only, order, progress)
-
-
-def _in(
-    scenario: Scenario,
-    jobs: int | None,
-    out: str | os.PathLike[str] | None,
-    backend: Backend | str | None,
-    only: Callable[[Cell], bool] | None,
-    order: Order,
-    progress: Progress | None,
-) -> Results:
-    """Run a scenario in a results directory, or without one."""
     if isinstance(backend, str):
         backend = by_name(backend)
     backend = backend or by_name("sim")
@@ -118,17 +110,42 @@ def _in(
         raise DumbbellError(f"order: {unknown('order', str(order), list(get_args(Order)))}")
     if order == "random" and backend.name == "sim":
         raise DumbbellError("order: the simulator's results don't depend on it: leave it out, or choose a kernel")
-    jobs = jobs or cores()
+    workers = None if cluster is None else read(cluster)
+    with at_most(jobs):
+        changed = _changed(scenario, repetitions, seed, trace, changes)
+        if workers is not None:
+            apart.refuse(changed, backend)
+        return _in(changed, out, backend, only, _How(jobs or cores(), order, progress, workers))
+
+
+@dataclass(frozen=True)
+class _How:
+    """How runs are made: at the same time, in which order, by which workers."""
+
+    parallel: int
+    order: Order
+    progress: Progress | None
+    cluster: Cluster | None
+
+
+def _in(
+    scenario: Scenario,
+    out: str | os.PathLike[str] | None,
+    backend: Backend,
+    only: Callable[[Cell], bool] | None,
+    how: _How,
+) -> Results:
+    """Run a scenario in a results directory, or without one."""
     if out is None and scenario.cells.seen.captures:
         raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
     if out is None and scenario.cells.seen.qlogs:
         place = f"flows.{scenario.cells.seen.qlogs[0]}.application.qlog"
         raise DumbbellError(f"{place}: qlog files need a directory: give out (--out on the command line)")
     if out is None:
-        return _run(scenario, backend, jobs, None, only, order, progress)
+        return _run(scenario, backend, None, only, how)
     store = Store(out)
     with store.open(scenario, backend.name):
-        results = _run(scenario, backend, jobs, store, only, order, progress)
+        results = _run(scenario, backend, store, only, how)
         store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
 
@@ -136,16 +153,14 @@ def _in(
 def _run(
     scenario: Scenario,
     backend: Backend,
-    parallel: int,
     store: Store | None,
     only: Callable[[Cell], bool] | None,
-    order: Order,
-    progress: Progress | None,
+    how: _How,
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
     chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]
     log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1))
-    making = _Making(scenario, backend, parallel, store, log, order, progress)
+    making = _Making(scenario, backend, store, log, how)
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
         return making.results(dict.fromkeys(chosen, scenario.repetitions))
@@ -169,11 +184,9 @@ class _Making:
 
     scenario: Scenario
     backend: Backend
-    parallel: int
     store: Store | None
     log: RunLog
-    order: Order
-    progress: Progress | None
+    how: _How
     tables: dict[str, dict[str, Table]] = field(default_factory=dict)
     places: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -187,32 +200,33 @@ class _Making:
                 if (n, r) not in self.log:
                     missing.append(Job(cell, r, self.scenario.repetition_seed(r)))
                     expected[self.log.part(n)] += 1
-        if self.order == "random":
+        if self.how.order == "random":
             missing.sort(key=self._drawn)
         for job in missing:
             self.places[job.cell.number, job.repetition] = len(self.places)
         total = sum(wanted.values())
         done = total - len(missing)
-        if self.progress is not None:
-            self.progress(done, total)
+        if self.how.progress is not None:
+            self.how.progress(done, total)
         for cells in self._made(missing):
             for part in map(self.log.part, cells):
                 expected[part] -= 1
                 if last and not expected[part]:
                     (self.store.runs if self.store else self.log).close(part)
             done += len(cells)
-            if self.progress is not None:
-                self.progress(done, total)
+            if self.how.progress is not None:
+                self.how.progress(done, total)
 
     def _made(self, missing: Sequence[Job]) -> Iterator[list[int]]:
         """Make runs and keep them; yields the cells of those that were kept."""
-        if self.parallel > 1 and len(missing) >= apart.APART and apart.can_be_apart(self.scenario, self.backend):
+        cluster = self.how.cluster or apart.of_use(self.scenario, self.backend, len(missing))
+        if cluster is not None:
             places = [(job.cell.number, job.repetition) for job in missing]
-            for batch in apart.batches(self.scenario, places, self.parallel):
+            for batch in apart.batches(self.scenario, places, cluster) if places else ():
                 self._keep_batch(batch)
                 yield [run.cell for run in batch.runs]
             return
-        for finished in self.backend.run(missing, self.parallel):
+        for finished in self.backend.run(missing, self.how.parallel):
             self._keep(finished)
             yield [finished.job.cell.number]
 
@@ -239,7 +253,7 @@ class _Making:
         """Keep a finished run."""
         key, cell = run_key(finished.job), finished.job.cell.number
         if finished.facts:  # the simulator's runs have none, and don't depend on their order
-            finished.facts["order"] = {"by": self.order, "place": self.places[cell, finished.job.repetition]}
+            finished.facts["order"] = {"by": self.how.order, "place": self.places[cell, finished.job.repetition]}
         if self.store is not None:
             self.store.keep(finished, cell, key)
         else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +32,14 @@ class Portable:
         The folder that relative paths start from.
     stored : mapping
         Paths as the scenario writes them whose file is a copy elsewhere.
+    contents : mapping
+        For other machines: the contents of all files, by their paths as the scenario writes them.
     """
 
     document: Document
     folder: Path
     stored: Mapping[str, Path]
+    contents: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scenario: Scenario) -> Portable:
@@ -42,11 +48,24 @@ class Portable:
         stored = {text: place.absolute() for text, place in places.stored.items()}
         return cls(scenario.to_dict(), places.folder.absolute(), stored)
 
+    @classmethod
+    def with_contents(cls, scenario: Scenario) -> Portable:
+        """Describe a scenario for other machines. All of its cells must have been made."""
+        found = cls.of(scenario)
+        return replace(found, contents={text: place.read_bytes() for text, place in scenario.external_files.items()})
+
     def scenario(self) -> Scenario:
-        """Make the scenario. Its cells are not checked again."""
+        """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
         from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
 
-        with files.beside(files.Files(self.folder, self.stored)), trusted():
+        stored = dict(self.stored)
+        if self.contents:
+            folder = Path(tempfile.mkdtemp(prefix="dumbbell-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            for number, (text, content) in enumerate(self.contents.items()):
+                stored[text] = folder / f"{number}{Path(text).suffix}"
+                stored[text].write_bytes(content)
+        with files.beside(files.Files(self.folder, stored)), trusted():
             return Scenario.from_dict(self.document)
 
 

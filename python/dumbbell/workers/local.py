@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from dumbbell.exceptions import BackendError
@@ -81,10 +80,13 @@ class Pool(Generic[Task]):
             raise BackendError(f"a worker process can't be started: {e.strerror or e}") from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def count(self) -> int:
+        """The number of processes."""
+        return self._count
 
     @property
     def pids(self) -> list[int]:
