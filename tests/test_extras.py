@@ -71,8 +71,12 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
-    installed = {re.split("[<>=]", text)[0] for extra in ("dev", "studies", "web", "ssh") for text in declared[extra]}
-    assert "'.[dev,studies,web,ssh]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    installed = {
+        re.split("[<>=]", text)[0]
+        for extra in ("dev", "studies", "web", "ssh", "cluster")
+        for text in declared[extra]
+    }
+    assert "'.[dev,studies,web,ssh,cluster]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
     required: set[str] = set()
     for path in (ROOT / "tests").glob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -131,8 +131,15 @@ def do(make: str, name: str, setup: bytes, task: object) -> tuple[bool, Any]:
 
 def _job_queue(cluster: Cluster) -> Any:  # noqa: ANN401
     """Ask a batch system for the jobs of a cluster; dask's configuration has their size."""
+    import dask.config  # noqa: PLC0415 - slow to import
     from dask_jobqueue import PBSCluster, SLURMCluster  # noqa: PLC0415 - needs an extra
 
+    for key in ("cores", "memory"):
+        if dask.config.get(f"jobqueue.{cluster.kind}.{key}", None) is None:
+            raise BackendError(
+                f"--cluster: {cluster.kind}: the size of a job is unknown: set jobqueue.{cluster.kind}.{key} in "
+                "~/.config/dask/jobqueue.yaml"
+            )
     jobs = {"slurm": SLURMCluster, "pbs": PBSCluster}[cluster.kind]()
     jobs.scale(jobs=cluster.number)
     return jobs
