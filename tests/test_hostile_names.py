@@ -50,7 +50,7 @@ def test_a_table_on_the_terminal_has_its_lines(name: str) -> None:
     def printed(name: str) -> str:
         with pytest.MonkeyPatch.context() as patched:
             lines: list[str] = []
-            patched.setattr(output.click, "echo", lines.append)
+            patched.setattr("dumbbell.cli.output.click.echo", lines.append)
             output.print_table(name, ["name", f"flows.{name}"], [[name, 1.0], ["b", name]])
         return re.sub("\x1b\\[(1|0)m", "", "".join(lines))  # the title is bold
 
