@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -160,7 +161,7 @@ def main() -> None:
         head = (
             f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
             f"{cpu_model()} that others use too, by `python benches/sweep.py --write-docs`: {options.cells:,} "
-            "cells of 1 ms"
+            f"cells of 1 ms, load average {os.getloadavg()[1]:.0f}"
         )
         rows = [[name, f"{value:.3g}" if value < 100 else f"{value:.0f}"] for name, value in found.items()]
         write_tables(DATA, {"sweep": Table(["quantity", "value"], rows, head)})
