@@ -196,6 +196,7 @@ def run(
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
+    _note_starts(scenario)
     with _held(chosen, out, hold=hold):
         with output.reserved(as_json), output.progress(scenario.name) as moved:
             results = run_scenario(
@@ -209,6 +210,14 @@ def run(
             output.note(f"warning: {warned}")
         if out is not None:
             output.note(f"kept in {out}")
+
+
+def _note_starts(scenario: Scenario) -> None:
+    """State the start jitter that the scenario doesn't set."""
+    from dumbbell.scenario.starts import sentence  # noqa: PLC0415
+
+    if text := sentence(scenario.cells[0].scenario):
+        output.note(text)
 
 
 def _hold_option(backend: str) -> dict[str, Any]:

@@ -79,8 +79,9 @@ class Scenario(Part):
     """Repeat cells further than `repetitions` until a metric is known well enough."""
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
     """The seed that the repetitions' seeds are derived from; the same for every cell."""
-    start_jitter: Duration = Duration("0 s")
-    """Each flow starts later by a uniform share of this, drawn per flow and repetition."""
+    start_jitter: Duration | None = None
+    """Each flow starts later by a uniform share of this, drawn per flow and repetition. Default: 10 ms, at most a
+    hundredth of the shortest one, for bulk flows that start at the same instant; none for all others."""
     measure_from: Duration = Duration("0 s")
     """Metrics count from here to the end (cuts the warm-up)."""
     network: Network
@@ -279,7 +280,7 @@ class Scenario(Part):
                 why = f"'{single.group}' given: names of copies have at most {LONGEST_NAME} characters"
                 return [Problem(f"{place}.name", why)]
             end, jitter = single.stop or self.duration, single.start_jitter or self.start_jitter
-            if single.start.ns + jitter.ns > end.ns or single.start.ns >= end.ns:
+            if single.start.ns + (jitter.ns if jitter is not None else 0) > end.ns or single.start.ns >= end.ns:
                 return [Problem(f"{place}.spread", f"copy '{single.name}' may start after its end at '{end}'")]
         return []
 
@@ -290,7 +291,7 @@ class Scenario(Part):
         if flow.stop is not None and flow.stop.ns > self.duration.ns:
             return [Problem(f"{place}.stop", f"'{flow.stop}' given: the run ends earlier, at '{self.duration}'")]
         end = flow.stop or self.duration
-        if flow.start.ns + self.start_jitter.ns > end.ns:
+        if self.start_jitter is not None and flow.start.ns + self.start_jitter.ns > end.ns:
             late = (
                 f"'{flow.start}' given: with start_jitter '{self.start_jitter}' it may start after its end at '{end}'"
             )
