@@ -163,8 +163,9 @@ pub(crate) fn flow(
         parts += &format!(", TCP_CONGESTION {variant}");
     }
     parts += &format!(", starts at {}", Dur(flow.start_ns));
-    if plan.start_jitter_ns > 0 {
-        parts += &format!(" and up to {} more", Dur(plan.start_jitter_ns));
+    let jitter_ns = flow.start_jitter_ns.unwrap_or(plan.start_jitter_ns);
+    if jitter_ns > 0 {
+        parts += &format!(" and up to {} more", Dur(jitter_ns));
     }
     flow.stop_ns.map_or(parts.clone(), |ns| format!("{parts}, stops at {}", Dur(ns)))
 }
