@@ -177,6 +177,11 @@ class Scenario(Part):
         """The files that it reads, in any of its cells: each path as the scenario writes it, and where it leads."""
         return dict(self._files.used)
 
+    @property
+    def places(self) -> files.Files:
+        """The places where the paths of its files are looked up."""
+        return self._files
+
     def to_dict(self) -> Document:
         """Return the document: the values that were set, as plain values."""
         document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
@@ -206,7 +211,7 @@ class Scenario(Part):
         if self.sweep is None:
             return Cells(1, lambda _: {}, lambda _: self)
         swept = Swept(self, self.sweep)
-        return Cells(len(self.sweep), self.sweep.values, partial(self._of_cell, swept))
+        return Cells(len(self.sweep), self.sweep.values, partial(self._of_cell, swept), self)
 
     def _of_cell(self, swept: Swept, number: int) -> Scenario:
         """Make the scenario of a cell from its changed parts, or whole where that fails: its errors are complete."""
