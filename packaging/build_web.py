@@ -42,7 +42,7 @@ def build_web() -> bool:
         print("dumbbell.wasm is not built: see the messages of the compiler", file=sys.stderr)
         return False
     new = WASM.with_suffix(".new")
-    shutil.copy(built, new)
+    shutil.copyfile(built, new)
     new.replace(WASM)
     content = WASM.read_bytes()
     packed = len(gzip.compress(content))

@@ -62,27 +62,28 @@ export async function reports(engine, jobs) {
 }
 
 if (typeof process !== "undefined" && process.versions?.node) {
-  const { readFileSync, writeSync } = await import("node:fs");
+  const { readFileSync } = await import("node:fs");
   globalThis.crypto ??= (await import("node:crypto")).webcrypto;
-  const [folder, times] = process.argv.slice(2);
+  const [folder, warm] = process.argv.slice(2);
   const { Engine } = await import(`${folder}/engine.mjs`);
   const engine = await Engine.load(readFileSync(`${folder}/dumbbell.wasm`));
   const jobs = JSON.parse(readFileSync(0, "utf8"));
-  let answer;
-  if (times === undefined) {
-    answer = await reports(engine, jobs);
-  } else {
-    // CPU time of each run of each plan, in seconds: the first runs also compile.
-    answer = jobs.map(({ plan }) =>
-      Array.from({ length: Number(times) }, () => {
-        const before = process.cpuUsage();
-        const run = engine.start(plan);
-        run.finish();
-        run.free();
-        const { user, system } = process.cpuUsage(before);
-        return (user + system) / 1e6;
-      }),
-    );
+  const answer = warm === undefined ? await reports(engine, jobs) : jobs.map((job) => times(engine, job, Number(warm)));
+  process.stdout.write(JSON.stringify(answer));
+}
+
+/** CPU times of the runs of a plan in seconds: runs for `warm` seconds, while the engine compiles, then five more. */
+function times(engine, { plan }, warm) {
+  const all = [];
+  let left = 5;
+  for (let sum = 0; left > 0; left -= sum > warm ? 1 : 0) {
+    const before = process.cpuUsage();
+    const run = engine.start(plan);
+    run.finish();
+    run.free();
+    const { user, system } = process.cpuUsage(before);
+    all.push((user + system) / 1e6);
+    sum += all.at(-1);
   }
-  writeSync(1, JSON.stringify(answer));
+  return all;
 }
