@@ -188,6 +188,13 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         ["flows.a.application.kind", "'iperf3'", "bulk, transfer, cbr, onoff, page or video"],
     ),
     ("long name", {"flows": [{**TCP, "name": "f" * 300}]}, ["flows.f", ".name: 300 characters given: at most 80"]),
+    ("long name of all", {"name": "f" * 300}, ["name: 300 characters given: at most 80"]),
+    ("long names of copies", {"flows": [{**TCP, "name": "f" * 80, "count": 3}]}, ["names of copies have at most 80"]),
+    (
+        "long node",
+        {"network": {**CUSTOM, "nodes": ["a", "b", "c", "n" * 300]}, "flows": ENDS},
+        ["network.nodes.3: 300 characters given: at most 80"],
+    ),
     # places
     ("duplicate name", {"flows": [TCP, TCP]}, ["flows.1.name", "'tcp' is taken"]),
     ("no flows", {"flows": []}, ["flows", "at least 1"]),

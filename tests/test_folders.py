@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, MARKER, UML_PREFIX, Folder, clean, left_behind
+from dumbbell.kernel.folders import HOST_PREFIX, MARKER, UML_PREFIX, Folder, _locked_file, clean, left_behind
+from kernels import one_flow
 from required import require_programs, require_root
 
 PROGRAM = Path(sys.executable).resolve()
@@ -134,8 +135,87 @@ def test_the_marker_is_locked_before_it_has_its_name(place: Path) -> None:
     assert about == {"folder": folder.path.name, "programs": [[identity.st_dev, identity.st_ino]]}
     assert [p.name for p in folder.path.iterdir()] == [MARKER]
     assert (folder.path / MARKER).stat().st_mode & 0o777 == 0o600
+    assert folder.path.stat().st_mode & 0o777 == 0o700
     folder.remove()
     assert list(place.iterdir()) == []
+
+
+READS_PACKETS = """
+import os, signal, sys
+import dumbbell
+from dumbbell.capture import analyze
+
+scenario, out, end = sys.argv[1:]
+if not os.path.exists(out):
+    dumbbell.run(scenario, out=out)
+captures = dumbbell.Results.load(out).captures(0)
+for _ in range(2):
+    assert analyze([captures["sender"]]).packets.collect().height > 0
+if end == "fails":
+    raise SystemExit(3)
+if end != "ends":
+    os.kill(os.getpid(), getattr(signal, end))
+"""
+
+
+def test_packets_of_captures_are_removed_with_the_program_or_by_the_next_one(place: Path) -> None:
+    scenario = one_flow("captured", "1 s", rate="1 Mbit/s", limit="10 packets", capture=["sender"])
+    (place / "s.toml").write_text(scenario.to_toml())
+    ends = {"ends": 0, "fails": 3, "SIGINT": -signal.SIGINT, "SIGKILL": -signal.SIGKILL, "SIGTERM": -signal.SIGTERM}
+    for end, code in ends.items():
+        command = [sys.executable, "-c", READS_PACKETS, str(place / "s.toml"), str(place / "out"), end]
+        # Children of a background job inherit its ignored SIGINT.
+        done = subprocess.run(["env", "--default-signal=INT", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        left = [p.name for p in place.glob("dumbbell-*")]
+        # The packets of one analysis, and of the other.
+        assert len(left) == (2 if end in ("SIGKILL", "SIGTERM") else 0)
+    assert len(clean()) == 2
+
+
+KILLED_AT = """
+import os, signal, sys
+from pathlib import Path
+from dumbbell.kernel.folders import HOST_PREFIX, Folder
+
+def kill(event, arguments):
+    global left
+    if event in ("open", "os.mkdir", "os.rename", "os.link") and "dumbbell-kernel-" in str(arguments):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+left = int(sys.argv[1])
+sys.addaudithook(kill)
+Folder(HOST_PREFIX)
+print("made")
+sys.stdout.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+"""Kills itself before one of the steps in which a folder is made; prints if it comes to the end."""
+
+
+def test_a_kill_at_any_step_of_making_a_folder_leaves_nothing_that_clean_does_not_remove(place: Path) -> None:
+    ends: list[str] = []
+    while not ends or ends[-1] == "":
+        command = [sys.executable, "-c", KILLED_AT, str(len(ends))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        ends.append(done.stdout)
+        there = list(place.iterdir())
+        assert len(clean()) == (1 if there else 0)
+        assert list(place.iterdir()) == [], f"killed before step {len(ends)}"
+    assert len(ends) > 3  # the name, the folder, the move
+
+
+def test_a_marker_of_a_living_process_beside_its_folder_stays(place: Path) -> None:
+    beside = place / f"{HOST_PREFIX}1-00000000{MARKER}"
+    lock = _locked_file(beside, json.dumps({"folder": beside.name.removesuffix(MARKER), "programs": []}).encode())
+    assert clean() == []
+    assert beside.exists()
+    os.close(lock)
+    assert [left.place.name for left in clean()] == [f"{HOST_PREFIX}1-00000000"]
+    assert not beside.exists()
 
 
 def test_a_missing_or_full_directory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,8 +14,9 @@ import pytest
 
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import build, find, installed, patch, source, store, tools
+from dumbbell.kernel.build_folder import clean_builds
 from dumbbell.kernel.patch import EDITS, Edit
-from required import require_programs
+from required import require, require_programs
 
 
 def a_kernel(cache: Path, version: str, key: str) -> Path:
@@ -138,3 +140,61 @@ def test_a_killed_build_leaves_neither_folder_nor_process(tmp_path: Path) -> Non
     for process in (other, third):
         process.communicate()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def slow_tar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a `tar` into the path that begins to unpack and doesn't end; returns the file for its process number."""
+    programs, began = tmp_path / "programs", tmp_path / "began"
+    programs.mkdir()
+    script = f"""#!/bin/sh
+while [ "$1" != -C ]; do shift; done
+touch "$2/unpacked"
+echo $$ > {began}.new
+mv {began}.new {began}
+exec sleep 1000
+"""
+    (programs / "tar").write_text(script)
+    (programs / "tar").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return began
+
+
+@pytest.mark.parametrize("which", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_an_ended_build_leaves_nothing_that_clean_does_not_remove(
+    which: signal.Signals, slow_tar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("uml", tools.unsupported() or (tools.remedy(tools.missing()) if tools.missing() else None))
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    source_file = tmp_path / "linux.tar"
+    source_file.touch()
+    command = [sys.executable, "-m", "dumbbell", "kernel", "build", "--again", "--source", str(source_file)]
+    process = subprocess.Popen(["env", "--default-signal=INT", *command], stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not slow_tar.exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    unpacking = int(slow_tar.read_text())
+    place = tmp_path / "cache" / "kernel"
+    assert [p.name for p in place.glob(".build-*/*")].count("unpacked") == 1
+    process.send_signal(which)
+    _, printed = process.communicate()
+    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[which]
+    assert "Traceback" not in printed
+    while (program := Path(f"/proc/{unpacking}/cmdline")).exists() and program.read_bytes():
+        assert time.monotonic() < until + 60
+        time.sleep(0.01)
+    if which == signal.SIGKILL:
+        (left,) = place.iterdir()
+        done = subprocess.run([sys.executable, "-m", "dumbbell", "clean"], capture_output=True, text=True, check=True)
+        assert f"removed {left}" in done.stderr
+    assert list(place.iterdir()) == []
+
+
+def test_a_build_that_is_killed_before_it_has_a_lock_is_removed_too(tmp_path: Path) -> None:
+    (tmp_path / ".build-new").mkdir()
+    (tmp_path / ".build-with").mkdir()
+    (tmp_path / ".build-with" / "tree").touch()
+    (tmp_path / "6.12.1-key").mkdir()
+    assert clean_builds(tmp_path) == [tmp_path / ".build-new", tmp_path / ".build-with"]
+    assert [p.name for p in tmp_path.iterdir()] == ["6.12.1-key"]
+    assert clean_builds(tmp_path / "absent") == []

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from dumbbell.kernel.folders import CAPTURE_PREFIX, HOST_PREFIX, UML_PREFIX
+from dumbbell.kernel.folders import HOST_PREFIX, PREFIXES, UML_PREFIX
 
 __all__ = ["differences", "settles", "state"]
 
@@ -56,8 +56,7 @@ def _runs(pids: set[int]) -> set[str]:
 def state(pids: set[int]) -> dict[str, set[str]]:
     """Return the state of this host, and the processes and folders of the runs that these processes have made."""
     settings = {line for line in _output("sysctl", "-a").splitlines() if not VARIES.match(line)}
-    prefixes = (HOST_PREFIX, UML_PREFIX, CAPTURE_PREFIX)
-    folders = {p.name for prefix in prefixes for p in Path(tempfile.gettempdir()).glob(f"{prefix}*")}
+    folders = {p.name for prefix in PREFIXES for p in Path(tempfile.gettempdir()).glob(f"{prefix}*")}
     return {
         "sysctl -a": {MADE.sub("", line).rstrip() for line in settings},
         "ip link": {re.sub(r"^\d+: ", "", line) for line in _output("ip", "-o", "-d", "link").splitlines()},

@@ -35,7 +35,7 @@ def scenario(discipline: str, variants: tuple[str, ...], duration: str = "5 s") 
     if discipline == "red":
         queue["gentle"] = False  # as in the kernel
     if discipline == "drr":
-        queue |= {"limit": "80 packets", "queue_limit": "40 packets"}
+        queue |= {"limit": f"{40 * len(variants)} packets", "queue_limit": "40 packets"}
     flows = [{"name": f"{v}{n}", "variant": v, "start": f"{n / 10} s"} for n, v in enumerate(variants)]
     return Scenario.from_dict(
         {

@@ -15,7 +15,7 @@ from dumbbell import _core
 from dumbbell.capture.select import Selection
 from dumbbell.capture.tables import Tables, frame_of
 from dumbbell.exceptions import CaptureError
-from dumbbell.kernel.folders import CAPTURE_PREFIX, Folder
+from dumbbell.kernel.folders import CAPTURE_PREFIX, Folder, clean
 from dumbbell.processors import cores
 from dumbbell.words import counted
 
@@ -197,6 +197,7 @@ class Capture:
         return rows
 
     def _read_packets(self) -> dict[str, Path]:
+        clean()  # what killed programs have left
         folder = Folder(CAPTURE_PREFIX).keep()
         places = {name: folder / name for name in ("packets", "sacks", "spurious")}
         for place in places.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import signal
 import tempfile
@@ -15,7 +16,7 @@ try:
 except ImportError:  # Windows builds no kernel
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["build_folder", "die_with_parent"]
+__all__ = ["build_folder", "clean_builds", "die_with_parent"]
 
 PREFIX = ".build-"
 LOCK = "lock"
@@ -27,23 +28,52 @@ PR_SET_PDEATHSIG = 1
 @contextmanager
 def build_folder(place: Path) -> Iterator[Path]:
     """Make a folder for a build in ``place``; remove those of builds that were killed."""
-    for left in place.glob(f"{PREFIX}*"):
-        _remove_if_left(left)
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True) as work:
-        new = Path(work) / f"{LOCK}.new"
-        with new.open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            new.rename(Path(work) / LOCK)
-            yield Path(work)
+    with _alone(place):
+        _clean(place)
+        work = tempfile.TemporaryDirectory(prefix=PREFIX, dir=place, ignore_cleanup_errors=True)
+        lock = (Path(work.name) / LOCK).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    with work, lock:
+        yield Path(work.name)
 
 
-def _remove_if_left(folder: Path) -> None:
+def clean_builds(place: Path) -> list[Path]:
+    """Remove the folders in ``place`` of builds that were killed; returns them."""
+    if fcntl is None or not place.is_dir():
+        return []
     try:
-        with (folder / LOCK).open("r+") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+        with _alone(place):
+            return _clean(place)
     except OSError:
-        return  # it is in use, or has no lock
+        return []  # another user's
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Wait until no other process makes or removes a build's folder in ``place``."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _clean(place: Path) -> list[Path]:
+    """Remove the folders that no process has locked."""
+    found = []
+    for left in sorted(place.glob(f"{PREFIX}*")):
+        try:
+            with (left / LOCK).open("r+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            pass  # killed before it made the lock
+        except OSError:
+            continue  # it is in use, or another user's
+        shutil.rmtree(left, ignore_errors=True)
+        if not left.exists():
+            found.append(left)
+    return found
 
 
 def die_with_parent() -> None:

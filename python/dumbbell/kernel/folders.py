@@ -6,19 +6,21 @@ and a stopped process of the virtual machine whose tracer has died.
 
 Each folder has a marker, which the process of the run keeps locked [flock(2)]. The lock ends with that process,
 however it ends, and every PID namespace sees it. A folder is removed only if its marker is this user's and isn't
-locked.
+locked. The marker is made first, beside the folder, and then moved into it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,11 +36,13 @@ except ImportError:  # Windows has no back end that makes folders
 __all__ = [
     "CAPTURE_PREFIX",
     "HOST_PREFIX",
+    "PREFIXES",
     "UML_PREFIX",
     "Folder",
     "Left",
     "captures",
     "clean",
+    "directory",
     "is_locked",
     "left_behind",
     "qlogs",
@@ -50,6 +54,7 @@ HOST_PREFIX = "dumbbell-kernel-"
 """Likewise for a run on the host's own kernel."""
 CAPTURE_PREFIX = "dumbbell-capture-"
 """Likewise for the packets of a capture that is analyzed."""
+PREFIXES = (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX)
 MARKER = ".dumbbell-run"
 """The marker's name: a JSON object with the folder's own name and the programs of the run, as device and inode."""
 
@@ -85,11 +90,12 @@ class Folder:
     """
 
     def __init__(self, prefix: str, *programs: Path) -> None:
+        base = directory()
+        self.path = base / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
         try:
-            self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
-            lock = _mark(self.path, programs)
+            lock = _make(self.path, programs)
         except OSError as e:
-            place = e.filename or tempfile.gettempdir()
+            place = e.filename or base
             raise BackendError(f"{place}: {e.strerror or e}: a run needs a folder there (or in $TMPDIR)") from None
         self.remove = weakref.finalize(self, _end, self.path, {_identity(p) for p in programs}, lock)
         """Kills the run's processes that work in the folder and removes it, now."""
@@ -103,17 +109,63 @@ class Folder:
 _KEPT: list[Folder] = []
 
 
-def _mark(place: Path, programs: Sequence[Path]) -> int:
-    """Make a folder's marker; returns its descriptor, which is locked."""
+def directory() -> Path:
+    """Return the directory for temporary files.
+
+    Raises
+    ------
+    BackendError
+        There is none that can be written and has space.
+    """
+    try:
+        return Path(tempfile.gettempdir()).resolve()
+    except OSError as e:
+        raise BackendError(f"{e.strerror or e}: a run needs one with space ($TMPDIR chooses it)") from None
+
+
+def _make(place: Path, programs: Sequence[Path]) -> int:
+    """Make a folder with its marker; returns the marker's descriptor, which is locked.
+
+    The marker exists before the folder, beside it, so that a kill leaves no folder without one.
+    """
     mark = {"folder": place.name, "programs": [_identity(p) for p in programs]}
-    new = place / f"{MARKER}.new"
-    # The marker has its name only when it is locked.
-    lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    if fcntl is not None:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    os.write(lock, json.dumps(mark).encode())
-    new.rename(place / MARKER)
+    beside = _beside(place)
+    lock = _locked_file(beside, json.dumps(mark).encode())
+    try:
+        place.mkdir(mode=0o700)
+        beside.rename(place / MARKER)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        os.close(lock)
+        raise
     return lock
+
+
+def _locked_file(path: Path, content: bytes) -> int:
+    """Make a file; returns its descriptor, which is locked.
+
+    Where the system can, the file is locked and whole before it has a name [open(2), O_TMPFILE].
+    """
+    try:
+        lock = os.open(path.parent, os.O_RDWR | os.O_TMPFILE, 0o600)
+    except (AttributeError, OSError):
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        os.write(lock, content)
+        if os.fstat(lock).st_nlink == 0:
+            # The descriptor makes Python call linkat(2), which follows the link in /proc.
+            os.link(f"/proc/self/fd/{lock}", path, src_dir_fd=lock)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _beside(place: Path) -> Path:
+    """Return the first name of a folder's marker."""
+    return place.with_name(f"{place.name}{MARKER}")
 
 
 def captures(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path], None]]:
@@ -150,7 +202,7 @@ def left_behind() -> list[Left]:
 
 def clean() -> list[Left]:
     """Remove the folders that `left_behind` finds; returns those that are gone."""
-    found = []
+    found = _unfinished()
     for place, programs, lock in _orphans():
         left = Left(place, tuple(_at_work(place, programs)))
         _end(place, programs, lock)
@@ -180,25 +232,53 @@ def _orphans() -> Iterator[tuple[Path, set[Program], int]]:
     """Yield each folder whose run has ended, with its programs and the descriptor of its marker, which is locked."""
     if fcntl is None:
         return
-    base = Path(tempfile.gettempdir()).resolve()
-    for place in sorted(p for prefix in (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX) for p in base.glob(f"{prefix}*")):
-        if place.is_symlink():
+    base = directory()
+    for place in sorted(p for prefix in PREFIXES for p in base.glob(f"{prefix}*")):
+        if place.is_symlink() or not place.is_dir():
             continue
-        try:
-            lock = os.open(place / MARKER, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:
-            continue  # another user's, or nothing of ours
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            mark = json.loads(os.read(lock, 1 << 16))
-            owner = os.geteuid()
-            if mark["folder"] != place.name or {place.stat().st_uid, os.fstat(lock).st_uid} != {owner}:
-                raise ValueError
-            programs = {(int(device), int(inode)) for device, inode in mark["programs"]}
-        except (OSError, ValueError, KeyError, TypeError):
+        marker = _marker_of_ended(place / MARKER, place)
+        if marker is None:
+            continue
+        programs, lock = marker
+        if place.stat().st_uid == os.geteuid():
+            yield place, programs, lock
+        else:
             os.close(lock)
+
+
+def _marker_of_ended(file: Path, place: Path) -> tuple[set[Program], int] | None:
+    """Return the content and the descriptor of a folder's marker, locked; None if it is in use, or none of ours."""
+    try:
+        lock = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        mark = json.loads(os.read(lock, 1 << 16))
+        if mark["folder"] != place.name or os.fstat(lock).st_uid != os.geteuid():
+            raise ValueError
+        return {(int(device), int(inode)) for device, inode in mark["programs"]}, lock
+    except (OSError, ValueError, KeyError, TypeError):
+        os.close(lock)
+        return None
+
+
+def _unfinished() -> list[Left]:
+    """Remove the markers beside folders that weren't finished, and these folders, which are empty; returns them."""
+    found: list[Left] = []
+    if fcntl is None:
+        return found
+    for file in sorted(p for prefix in PREFIXES for p in directory().glob(f"{prefix}*{MARKER}")):
+        place = file.with_name(file.name.removesuffix(MARKER))
+        marker = _marker_of_ended(file, place)
+        if marker is None:
             continue
-        yield place, programs, lock
+        with suppress(OSError):  # it may not have been made
+            place.rmdir()
+        file.unlink(missing_ok=True)
+        os.close(marker[1])
+        found.append(Left(place, ()))
+    return found
 
 
 def _end(place: Path, programs: set[Program], lock: int) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, is_locked
+from dumbbell.kernel.folders import HOST_PREFIX, directory, is_locked
 from dumbbell.kernel.guest import program
 from dumbbell.registry import unknown
 
@@ -159,7 +159,7 @@ def read_network(folder: Path) -> LiveNetwork | None:
 
 def live_networks() -> list[LiveNetwork]:
     """Return the networks of this user's runs on the host's kernel that haven't ended."""
-    base = Path(tempfile.gettempdir()).resolve()
+    base = directory()
     found = [read_network(p) for p in sorted(base.glob(f"{HOST_PREFIX}*")) if is_locked(p)]
     return [network for network in found if network is not None]
 

@@ -6,7 +6,9 @@ columns, little-endian, each aligned to 8 bytes), or ``error.txt`` with the reas
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Outcome", "Table", "outcome", "tables"]
+__all__ = ["Outcome", "Table", "no_space", "outcome", "tables"]
 
 Table: TypeAlias = "dict[str, npt.NDArray[np.generic]]"
 """Columns by name, all of one length."""
@@ -58,14 +60,26 @@ def outcome(place: Path, output: str, who: str) -> Outcome:
     """
     error = place / "error.txt"
     if error.exists():
-        raise BackendError(error.read_text(encoding="utf-8"))
+        # A full file system takes the file's name, but not its content.
+        raise BackendError(error.read_text(encoding="utf-8") or no_space(place))
     try:
         result = json.loads((place / "result.json").read_text(encoding="utf-8"))
         raw = (place / "tables.bin").read_bytes()
     except (OSError, ValueError):
+        if _is_full(place):
+            raise BackendError(no_space(place)) from None
         last = [line for line in output.splitlines() if line.strip()][-5:]
         raise BackendError("\n".join([f"{who} has left no result; its output:", *last])) from None
     return Outcome(result, tables(result.pop("tables"), raw))
+
+
+def no_space(place: Path) -> str:
+    """Return the message for a run whose folder is on a full file system."""
+    return f"{place}: {os.strerror(errno.ENOSPC)}: a run needs space there (or in $TMPDIR)"
+
+
+def _is_full(place: Path) -> bool:
+    return os.statvfs(place).f_bavail == 0
 
 
 def tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:

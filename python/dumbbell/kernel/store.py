@@ -21,7 +21,7 @@ from pathlib import Path
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.patch import EDITS
 
-__all__ = ["CONFIG", "Kernel", "cache_of_user", "find", "installed", "key"]
+__all__ = ["CONFIG", "Kernel", "cache_of_user", "find", "installed", "key", "places"]
 
 CONFIG = Path(__file__).with_name("uml.config")
 SYSTEM = Path("/var/cache/dumbbell")
@@ -62,12 +62,17 @@ def cache_of_user() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "dumbbell"
 
 
+def places() -> tuple[Path, Path]:
+    """Return the directories of built kernels: the user's own, and that of the system."""
+    return cache_of_user() / "kernel", SYSTEM / "kernel"
+
+
 def installed() -> list[Kernel]:
     """Return the built kernels that this version of Dumbbell can use, the newest first."""
     kernels = []
-    for cache in (cache_of_user(), SYSTEM):
+    for place in places():
         try:
-            found = sorted((cache / "kernel").glob("*/kernel.json"))
+            found = sorted(place.glob("*/kernel.json"))
         except OSError:
             continue
         kernels += [kernel for kernel in map(_read, found) if kernel is not None and kernel.key == key()]

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from dumbbell.scenario.base import Part, Text, Whole, problem
+from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole, problem
 from dumbbell.scenario.link import Link, NamedLink
 
 __all__ = ["Chain", "Custom", "Dumbbell", "Network", "ParkingLot", "RouterNetwork"]
@@ -131,7 +131,7 @@ class Custom(Part):
     }
 
     topology: Literal["custom"]
-    nodes: Annotated[list[Annotated[Text, Field(min_length=1)]], Field(min_length=2)]
+    nodes: Annotated[list[Annotated[Text, Field(min_length=1, max_length=LONGEST_NAME)]], Field(min_length=2)]
     """The names of the nodes."""
     links: Annotated[list[NamedLink], Field(min_length=1)]
     """The links between them."""
