@@ -27,7 +27,6 @@ mod error;
 pub mod flow;
 mod frame;
 mod json;
-mod link_names;
 mod pack;
 mod packet_lengths;
 pub mod pair;

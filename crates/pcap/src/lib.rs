@@ -4,6 +4,7 @@
 //! Reading is in `dumbbell-capture`, which needs threads and libraries in C for decompression and cryptography. The simulator
 //! only writes, and so it compiles for every target of Rust, such as WebAssembly.
 
+mod link_names;
 mod link_type;
 mod packet;
 mod pcap;
