@@ -89,5 +89,5 @@ $(TOOLS):
 	@touch $@
 
 $(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies,web,ssh]'
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies,web,ssh,cluster]'
 	@touch $@

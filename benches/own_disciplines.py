@@ -24,7 +24,7 @@ from dumbbell import Scenario, _core
 from dumbbell.plan.text import plan_text
 from dumbbell.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.scenario.cells import own_disciplines
+from dumbbell.scenario.seen import own_disciplines
 from measuring import DATA, cpu_model
 from workloads import TWO_NEWRENO
 

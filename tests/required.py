@@ -3,7 +3,8 @@
 ``DUMBBELL_KERNEL_TESTS=required`` (set by ``.ci/run``) makes every missing requirement a failure. A list of words
 requires only some: ``host`` (the host's own kernel, and root), ``users`` (ordinary users can make namespaces),
 ``uml`` (the virtual-time kernel), ``programs`` (of the host: a browser, ns-2, tshark, iperf3, valgrind and others),
-``packages`` (of Python: the extras ``dev``, ``studies``, ``web`` and ``ssh``), ``studio`` (``dumbbell.wasm``).
+``packages`` (of Python: the extras ``dev``, ``studies``, ``web``, ``ssh`` and ``cluster``), ``studio``
+(``dumbbell.wasm``).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def require(group: Group, reason: str | None) -> None:
 
 
 def require_packages(*names: str) -> None:
-    """Require packages of Python. The extras ``dev``, ``studies``, ``web`` and ``ssh`` have all that tests name."""
+    """Require packages of Python. The extras but ``docs`` and ``plots`` have all that tests name."""
     missing = [name for name in names if find_spec(name) is None]
     require("packages", f"needs {', '.join(missing)}: `pip install {' '.join(missing)}`" if missing else None)
 

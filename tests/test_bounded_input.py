@@ -43,7 +43,9 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> Non
 def test_a_byte_order_mark_and_the_greek_mu_are_read(tmp_path: Path) -> None:
     text = SHORT.replace('start_jitter = "', 'start_jitter = "10 \u03bcs" # "')
     (tmp_path / "s.toml").write_text("\ufeff" + text, encoding="utf-8")
-    assert Scenario.load(tmp_path / "s.toml").start_jitter.ns == 10_000
+    jitter = Scenario.load(tmp_path / "s.toml").start_jitter
+    assert jitter is not None
+    assert jitter.ns == 10_000
 
 
 def test_files_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

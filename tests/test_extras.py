@@ -14,6 +14,7 @@ import pytest
 
 import dumbbell
 from dumbbell.extras import EXTRAS
+from required import require_packages
 
 ROOT = Path(__file__).parents[1]
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -61,9 +62,13 @@ def test_a_figure_in_python_without_its_extra_is_an_error_of_one_line(
 def test_the_table_of_extras_is_that_of_the_package() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for module, extra in EXTRAS.items():
-        assert importlib.util.find_spec(module) is not None
         assert any(text.startswith(module) for text in declared["optional-dependencies"][extra])
         assert not any(text.startswith(module) for text in declared["dependencies"])
+
+
+def test_the_names_of_the_table_are_those_of_modules() -> None:
+    require_packages(*EXTRAS)
+    assert all(importlib.util.find_spec(module) is not None for module in EXTRAS)
 
 
 def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
@@ -71,8 +76,12 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
-    installed = {re.split("[<>=]", text)[0] for extra in ("dev", "studies", "web", "ssh") for text in declared[extra]}
-    assert "'.[dev,studies,web,ssh]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    installed = {
+        re.split("[<>=]", text)[0]
+        for extra in ("dev", "studies", "web", "ssh", "cluster")
+        for text in declared[extra]
+    }
+    assert "'.[dev,studies,web,ssh,cluster]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
     required: set[str] = set()
     for path in (ROOT / "tests").glob("*.py"):
         text = path.read_text(encoding="utf-8")

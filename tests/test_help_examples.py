@@ -35,6 +35,7 @@ PARSED = (
     "--backend kernel",
     "--backend uml",
     "--backend ssh",
+    "--cluster dask:",
     "dumbbell check target/release/",
     "dumbbell kernel",
     "dumbbell shell",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dumbbell
-from dumbbell import Scenario
+from dumbbell import Run, Scenario
 from dumbbell.backends import Backend, LinkEmulation, Simulator, Uml
 from dumbbell.exceptions import ScenarioError
 from dumbbell.plan.build import build
@@ -68,7 +68,7 @@ def test_a_preset_has_the_flows_of_flents_test(name: str) -> None:
     assert found["ping", "forward"] == udp + pings
     assert sum(f.name.startswith("ping_udp") for f in made.flows) == udp
     assert found["voice", "forward"] == int(name.startswith("voip"))
-    assert (made.duration.seconds, made.measure_from.seconds, made.start_jitter.seconds) == (65, 5, 0.1)
+    assert (made.duration.seconds, made.measure_from.seconds, str(made.start_jitter)) == (65, 5, "100 ms")
     for flow in made.flows:
         probes = flow.application.kind == "ping"
         assert (flow.start.seconds, flow.stop is None) == ((0, True) if probes else (5, True))
@@ -128,7 +128,7 @@ def test_times_are_those_of_the_preset_unless_the_scenario_has_others() -> None:
     assert upload.stop is not None
     assert (upload.start.seconds, upload.stop.seconds, ping.stop) == (2, 12, None)
     shorter = scenario("tcp_upload", duration="8 s", measure_from="0 s", start_jitter="0 s")
-    assert [shorter.duration.seconds, shorter.measure_from.seconds, shorter.start_jitter.seconds] == [8, 0, 0]
+    assert [shorter.duration.seconds, shorter.measure_from.seconds, str(shorter.start_jitter)] == [8, 0, "0 s"]
     assert shorter.to_dict()["duration"] == "8 s"
     with pytest.raises(ScenarioError, match="the run ends earlier"):
         scenario({"name": "tcp_upload", "tail": "3 s"}, duration="20 s")
@@ -194,10 +194,14 @@ def test_the_example_shows_what_a_fair_queue_saves(tmp_path: Path) -> None:
     assert again.plot.load().picture.panels[0].curves[0].label == "download_be"
 
 
-def totals(backend: Backend, **changes: Any) -> tuple[float, float, float]:
-    """Return the goodput of the uploads and downloads, bit/s, and the mean RTT of the pings, ms."""
+def loaded(backend: Backend, **changes: Any) -> Run:
     made = scenario({"name": "rrul", "variant": "cubic", "length": "15 s", "lead": "2 s", **changes})
-    rows = dumbbell.run(made, backend=backend).runs[0].flows
+    return dumbbell.run(made, backend=backend).runs[0]
+
+
+def totals(run: Run) -> tuple[float, float, float]:
+    """Return the goodput of the uploads and downloads, bit/s, and the mean RTT of the pings, ms."""
+    rows = run.flows
     of = {kind: [r for r in rows if r["name"].startswith(kind)] for kind in ("upload", "download", "ping")}
     assert all(r["pings_sent"] >= 18 for r in of["ping"])
     rtt = float(np.mean([r["rtt_mean_ms"] for r in of["ping"]]))
@@ -207,7 +211,7 @@ def totals(backend: Backend, **changes: Any) -> tuple[float, float, float]:
 @pytest.mark.usefixtures("require_uml")
 def test_rrul_on_the_kernel_in_virtual_time_agrees_with_the_simulator() -> None:
     """Eight flows share chaotically, but together they fill the link: totals agree. Both stacks are Linux's."""
-    simulated, kernel = totals(Simulator()), totals(Uml())
+    simulated, kernel = totals(loaded(Simulator())), totals(loaded(Uml()))
     # The link's capacity less ACKs of the other direction is 9.5 Mbit/s of payload.
     assert kernel[0] == pytest.approx(simulated[0], rel=0.05)
     assert kernel[1] == pytest.approx(simulated[1], rel=0.05)
@@ -216,9 +220,14 @@ def test_rrul_on_the_kernel_in_virtual_time_agrees_with_the_simulator() -> None:
 
 
 @pytest.mark.usefixtures("require_link_emulation")
-def test_rrul_on_the_hosts_kernel_loads_both_directions() -> None:
-    """A busy host only lowers rates and delays packets: the bounds that hold are the link's rate and its delay."""
-    up, down, rtt = totals(LinkEmulation(calibration="mark"), length="4 s")
+def test_rrul_on_the_hosts_kernel_agrees_with_the_simulator() -> None:
+    """A busy host only lowers rates and delays packets: the link's rate and its delay are bounds that always hold."""
+    run = loaded(LinkEmulation(calibration="mark"), length="4 s")
+    up, down, rtt = totals(run)
     assert 0 < up < 10e6
     assert 0 < down < 10e6
     assert rtt > 20
+    if not run.invalid:
+        # On an idle host they differ by less than 10 %; a run is still valid with a third of a processor.
+        simulated = totals(loaded(Simulator(), length="4 s"))
+        assert (up, down, rtt) == pytest.approx(simulated, rel=0.5)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dumbbell
-from dumbbell import Scenario
+from dumbbell import Results, Scenario
 from dumbbell.backends import Backend, LinkEmulation, Simulator, Uml
 from dumbbell.exceptions import DumbbellError, ResultsError, ScenarioError
 from dumbbell.metrics import responsiveness, rpm, trimmed_mean
@@ -144,15 +144,19 @@ def test_the_example_shows_what_the_queue_costs() -> None:
         dumbbell.run(untraced).responsiveness()
 
 
-def outcome(backend: Backend, **preset: Any) -> dict[str, Any]:
+def measured(backend: Backend, **preset: Any) -> Results:
     made = scenario({"lead": "2 s", "length": "16 s", "connections": 4, **preset})
-    (row,) = dumbbell.run(made, backend=backend).responsiveness().iter_rows(named=True)
+    return dumbbell.run(made, backend=backend)
+
+
+def outcome(results: Results) -> dict[str, Any]:
+    (row,) = results.responsiveness().iter_rows(named=True)
     return row
 
 
 @pytest.mark.usefixtures("require_uml")
 def test_rpm_on_the_kernel_in_virtual_time_agrees_with_the_simulator() -> None:
-    simulated, kernel = outcome(Simulator()), outcome(Uml())
+    simulated, kernel = outcome(measured(Simulator())), outcome(measured(Uml()))
     assert kernel["idle_ms"] == pytest.approx(simulated["idle_ms"], rel=0.01)
     assert kernel["download_bps"] == pytest.approx(simulated["download_bps"], rel=0.1)
     # Over seeds the simulator's RPM varies by 8 %: where the test ends depends on when the queue is stable.
@@ -160,9 +164,15 @@ def test_rpm_on_the_kernel_in_virtual_time_agrees_with_the_simulator() -> None:
 
 
 @pytest.mark.usefixtures("require_link_emulation")
-def test_rpm_on_the_hosts_kernel_has_the_bounds_of_its_path() -> None:
-    """A busy host only adds delay: the propagation delay bounds RPM from above."""
-    row = outcome(LinkEmulation(calibration="mark"), length="8 s")
+def test_rpm_on_the_hosts_kernel_agrees_with_the_simulator() -> None:
+    """A busy host only adds delay: the bound that always holds is that of the propagation delay, from above."""
+    results = measured(LinkEmulation(calibration="mark"), length="8 s")
+    row = outcome(results)
     assert 0 < row["rpm"] < 3000
     assert row["idle_ms"] > 20
     assert row["tcp_f_ms"] > 20
+    if not results.runs[0].invalid:
+        # On an idle host they differ by less than 25 %; a run is still valid with a third of a processor.
+        simulated = outcome(measured(Simulator(), length="8 s"))
+        for key in ("idle_ms", "download_bps", "upload_bps", "rpm"):
+            assert row[key] == pytest.approx(simulated[key], rel=0.5), key

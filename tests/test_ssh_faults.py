@@ -232,6 +232,11 @@ def test_what_agents_cant_do_is_refused_before_any_connection(machines: Machines
         programs = [{"name": "f", "application": {"kind": "iperf3"}, "variant": "reno"}]
         found = line(machines.dumbbell(*call(machines, flows=programs)))
         assert found.startswith("flows.f.application: 'iperf3' is a program: the agents start none")
+        work = {"kind": "workload", "arrivals": {"rate": "1 /s"}, "sizes": "1 kB"}
+        found = line(
+            machines.dumbbell(*call(machines, flows=[{"name": "f", "application": work, "variant": "reno"}]))
+        )
+        assert found.startswith("flows.f.application: 'workload' needs many connections at a time")
         plain = machines.hosts_file(router=False, name="plain.toml")
         found = line(machines.dumbbell(*call(machines, "--hosts", plain, "--out", "x", capture={"at": ["sender"]})))
         assert found.startswith("capture: packets are observed on the router, and ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,7 +154,8 @@ def test_initial_window_and_segment_size() -> None:
 def test_flows_are_many_and_begin_when_they_should() -> None:
     """More interfaces than the kernel switches on in a second, more descriptors than a process has by default."""
     flows = [{"name": f"f{n}", "variant": "reno"} for n in range(64)]
-    given = scenario(flows=flows, duration="500 ms", rate="20 Mbit/s", trace={"series": ["departures"]})
+    exact: dict[str, Any] = {"start_jitter": "0 s", "trace": {"series": ["departures"]}}
+    given = scenario(flows=flows, duration="500 ms", rate="20 Mbit/s", **exact)
     first = once(given).table(0, "departures/r1->r2")["t_ns"][0]
     # The first SYN: 60 bytes at 100 Mbit/s, 4.8 µs, and some clock reads of 256 ns.
     assert 4800 <= first < 10_000
@@ -226,7 +228,8 @@ def test_series_have_the_simulators_columns() -> None:
 
 def test_private_state_of_variants_has_the_simulators_names() -> None:
     flows = [{"name": name, "variant": name} for name in ("vegas", "bbr", "yeah", "westwood", "illinois", "nv")]
-    given = scenario(flows=flows, duration="6 s", limit="400 packets", trace={"series": ["flows"]})
+    exact: dict[str, Any] = {"start_jitter": "0 s", "trace": {"series": ["flows"]}}
+    given = scenario(flows=flows, duration="6 s", limit="400 packets", **exact)
     kernel = once(given, sample_ms=1)
     taken = {f["name"]: kernel.arrays(0, f"flow/{f['name']}") for f in flows}
     # A sample each ms from the handshake on, exactly: virtual time waits.

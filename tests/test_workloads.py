@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,9 @@ from pydantic import TypeAdapter
 
 import dumbbell
 from dumbbell import Results, Scenario
-from dumbbell.backends import Uml
-from dumbbell.exceptions import BackendError, ResultsError, ScenarioError
+from dumbbell.exceptions import ResultsError, ScenarioError
 from dumbbell.plan.build import build
 from dumbbell.report import write_results_report
-from dumbbell.results.runner import jobs_of
 from dumbbell.results.slowdowns import ALL, slowdown_table
 from dumbbell.scenario.offered import wire_bytes
 from dumbbell.scenario.sizes import Sizes, SizesPart
@@ -107,6 +106,33 @@ def test_the_offered_load_is_on_the_link() -> None:
     assert link["throughput_bps"] == pytest.approx(6e6, rel=0.01)
     (flow,) = results.runs[0].flows
     assert flow["transfers_started"] - flow["transfers_completed"] <= 1
+
+
+@pytest.mark.parametrize("given", DISTRIBUTIONS, ids=str)
+def test_sampled_sizes_have_the_stated_distribution(given: Any) -> None:
+    """Kolmogorov-Smirnov at the level of 1 %, for the sizes of the transfers that a run has begun."""
+    sizes = SIZES.validate_python(given)
+    # They begin within 0.1 s; most of them don't complete.
+    scenario = one_flow({"arrivals": {"rate": "40000 /s"}, "sizes": given, "count": 2000}, duration="100 ms", seed=5)
+    drawn, counts = np.unique(dumbbell.run(scenario).transfers["bytes"].to_numpy(), return_counts=True)
+    assert counts.sum() == 2000
+    up_to = np.cumsum(counts) / 2000
+    # Sizes are rounded to whole bytes: the function is compared half a byte beside its jumps.
+    after = [1 - sizes.survival(float(b) + 0.5) for b in drawn]
+    before = [1 - sizes.survival(float(b) - 0.5) for b in drawn]
+    largest = max(np.abs(after - up_to).max(), np.abs(before - up_to + counts / 2000).max())
+    assert largest * math.sqrt(2000) < 1.63
+
+
+def test_a_poisson_process_offers_the_load_within_1_percent_over_100_s() -> None:
+    """75,000 transfers of equal size: the relative standard deviation of their number is 0.37 %."""
+    scenario = one_flow({"arrivals": {"load": 0.6}, "sizes": "10 kB"}, duration="100 s")
+    results = dumbbell.run(scenario)
+    offered = results.transfers.height * wire_bytes(scenario.single_flows[0]) * 8 / 100
+    assert offered == pytest.approx(60e6, rel=0.01)
+    link = next(row for row in results.runs[0].queues if row["name"] == "r1->r2")
+    # The link carries 3 small packets of the sender for a transfer, too: SYN, ACK and FIN.
+    assert link["throughput_bps"] == pytest.approx(60e6 * (1 + 3 * 54 / 10_364), rel=0.01)
 
 
 @cache
@@ -447,9 +473,3 @@ def test_refused_flows(changes: dict[str, Any], part: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         scenario.with_changes(changes)
     assert part in str(refused.value)
-
-
-def test_kernel_back_ends_refuse_in_one_line() -> None:
-    scenario = one_flow({"arrivals": {"rate": "10 /s"}, "sizes": "10 kB"})
-    with pytest.raises(BackendError, match="generate no workload: back end 'sim' runs it"):
-        Uml().steps(jobs_of(scenario)[0])

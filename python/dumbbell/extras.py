@@ -15,6 +15,8 @@ EXTRAS = {
     "hypercorn": "web",
     "cryptography": "web",
     "asyncssh": "ssh",
+    "distributed": "cluster",
+    "dask_jobqueue": "cluster",
 }
 """Library -> the extra of the package that installs it (``[project.optional-dependencies]``)."""
 

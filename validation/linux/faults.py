@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs on a kernel that are killed or interrupted at any moment leave the host as it was.
 
-python validation/linux/faults.py              # 50 kill -9 and 50 Ctrl-C, over all kinds of runs (15 minutes)
-python validation/linux/faults.py --each 7     # fewer
+python validation/linux/faults.py                 # 50 kill -9 and 50 Ctrl-C, over all kinds of runs (5 minutes)
+python validation/linux/faults.py --write-docs    # and renew docs/data/link/ended.csv
+python validation/linux/faults.py --each 7        # fewer
 """
 
 from __future__ import annotations
@@ -14,17 +15,32 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario
 from dumbbell.kernel.folders import HOST_PREFIX, UML_PREFIX, clean
+from dumbbell.report.tables import Table, write_tables
 from host_state import settles, state
 
-__all__ = ["WAYS", "end_once"]
+__all__ = ["WAYS", "end_once", "table"]
 
-WAYS = ("link", "tc", "uml", "capture", "programs", "programs-uml", "hold")
-"""Kinds of runs: the three emulations; with captures; with programs on the host and in virtual time; with --hold."""
+KINDS = {
+    "link": "link emulation",
+    "tc": "the kernel's own qdiscs",
+    "uml": "virtual time",
+    "capture": "link emulation with captures",
+    "programs": "link emulation with programs",
+    "programs-uml": "virtual time with programs",
+    "hold": "link emulation with --hold",
+}
+WAYS = tuple(KINDS)
+"""Kinds of runs."""
+DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "link"
+NAME = "ended"
+LEFT = "left"
 LATEST_S = 2.0
 """Longest time between the start of a run and its end, s."""
 
@@ -104,22 +120,34 @@ def end_once(way: str, which: signal.Signals, after_s: float) -> list[str]:
         return found + settles(before, {process.pid})
 
 
+def table(counts: Mapping[tuple[str, str], int]) -> Table:
+    """Return the table of the ended runs, by their kind and the signal, and of those that left something."""
+    columns = {"kill -9": signal.SIGKILL.name, "Ctrl-C": signal.SIGINT.name, "left something": LEFT}
+    rows = [[KINDS[way], *(f"{counts.get((way, kind), 0)}" for kind in columns.values())] for way in WAYS]
+    return Table(["kind of run", *columns], rows)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--each", type=int, default=50, help="number of kills, and of interrupts")
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--write-docs", action="store_true", help="renew docs/data/link/ended.csv")
     given = arguments.parse_args()
     times = random.Random(given.seed)
     failed = 0
+    counts: Counter[tuple[str, str]] = Counter()
     for which in (signal.SIGKILL, signal.SIGINT):
         for n in range(given.each):
             way, after = WAYS[n % len(WAYS)], LATEST_S * times.random() ** 2
             found = end_once(way, which, after)
             failed += bool(found)
+            counts.update([(way, which.name)] + [(way, LEFT)] * bool(found))
             print(
                 f"{which.name} {n + 1:3d} {way:12} after {after:.3f} s: {'; '.join(found) or 'as before'}", flush=True
             )
     print(f"{2 * given.each} runs, {failed} left something")
+    if given.write_docs:
+        write_tables(DATA, {NAME: table(counts)})
     sys.exit(failed > 0)
 
 

@@ -13,6 +13,7 @@ use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
 use dumbbell_trace::Trace;
 use dumbbell_units::Time;
+use dumbbell_units::flow_number::{LANES, direction_of};
 use dumbbell_wire::{Ecn, checksum};
 
 /// A packet of a real stack.
@@ -22,7 +23,7 @@ pub struct ExternalPacket<'a> {
     pub direction: u32,
     /// Payload, bytes; the whole packet for a datagram.
     pub payload: u32,
-    /// Number of the connection within its flow.
+    /// Number of the connection within its flow: queue disciplines that separate flows separate the connections.
     pub connection: u32,
     /// Stream offset of its first payload byte; sequence number of a datagram.
     pub number: u64,
@@ -106,6 +107,7 @@ impl Live {
             Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
         let flow = &mut self.flows[direction as usize / 2];
         flow.is_measured = (flow.measure_from..flow.stop).contains(&now);
+        flow.lane = connection % LANES;
         self.net.inject(flow, &injected)
     }
 
@@ -131,7 +133,8 @@ impl Live {
             let arrived = self.net.on_link_event(slot);
             self.drain_events(&mut each);
             if let Some(p) = arrived {
-                each(Event::Arrived { handle: p.body, direction: p.flow, at, ecn: p.ecn });
+                let direction = direction_of(p.flow);
+                each(Event::Arrived { handle: p.body, direction, at, ecn: p.ecn });
                 self.net.free(p.body);
             }
         }

@@ -15,8 +15,8 @@ from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError, EndlessCallError
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario.abr import OwnRule
-from dumbbell.scenario.cells import own_disciplines
 from dumbbell.scenario.own_variants import OwnVariant
+from dumbbell.scenario.seen import own_disciplines
 from dumbbell.scenario.video import Video
 
 __all__ = ["Simulator"]
@@ -124,6 +124,10 @@ class Simulator:
             batch.error = e
         batch.took_s = time.perf_counter() - began
         return batch
+
+    def one(self, job: Job) -> Finished:
+        """Make one run in this thread."""
+        return self._one(job)
 
     @staticmethod
     def _one(job: Job) -> Finished:

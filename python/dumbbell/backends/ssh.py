@@ -93,6 +93,11 @@ class Ssh:
                         f"back end 'ssh': flows.{flow['name']}.application: '{kind}' is a program: the agents start "
                         f"none: use bulk, transfer, page, cbr, onoff or ping{cell_of(job)}"
                     )
+                if flow["application"]["kind"] == "workload":
+                    raise BackendError(
+                        f"back end 'ssh': flows.{flow['name']}.application: 'workload' needs many connections at a "
+                        f"time, and an agent serves one: use back end 'sim', 'uml' or 'kernel'{cell_of(job)}"
+                    )
                 if flow["application"]["kind"] == "voice":
                     raise BackendError(
                         f"back end 'ssh': flows.{flow['name']}.application: 'voice' needs the path of each packet, "

@@ -66,7 +66,7 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and newline, and those that change the direction of text."""
 
 
@@ -152,8 +152,8 @@ def print_table(
         click.echo(latex_table((list(headings), [list(row) for row in rows]), caption=title, units=units))
         return
     cells = [list(row) for row in rows]
-    names = [visible(name) for name in headings]
-    title = visible(title)
+    names = [_one_line(name) for name in headings]
+    title = _one_line(title)
     columns = [
         _Column(name, [_cell(row[n]) for row in cells], all(_is_number(row[n]) for row in cells))
         for n, name in enumerate(names)
@@ -226,7 +226,12 @@ def _cell(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
-    return visible(str(value)).replace("\n", "\\n")
+    return _one_line(str(value))
+
+
+def _one_line(text: str) -> str:
+    """Replace control characters, tab and newline by their codes: they would break a table."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 @contextmanager

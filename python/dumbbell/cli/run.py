@@ -35,6 +35,8 @@ def _backends() -> list[str]:
     "dumbbell run first.toml --backend kernel -o sample_ms=1 -o calibration=mark",
     "dumbbell run first.toml --backend kernel --hold     # then commands in its hosts: a.from ping -c 3 a.to",
     "dumbbell run first.toml --backend ssh --hosts hosts.toml",
+    "dumbbell run first.toml --cluster local:2",
+    "dumbbell run sweep.toml --out results/sweep --cluster dask://head:8786",
     "dumbbell run first.toml --json | jq '.runs[].flows[0].goodput_bps'",
 )
 @click.argument("file", type=front.file(), metavar="FILE", help="The scenario, a TOML file.")
@@ -110,6 +112,13 @@ def _backends() -> list[str]:
     help="Keep the network after the run (--backend kernel, one run). Commands for its hosts are typed at a prompt "
     "or read from stdin, until `exit` or the end of the input. Other terminals enter it with `dumbbell shell`.",
 )
+@click.option(
+    "--cluster",
+    metavar="WORKERS",
+    help="The workers that make the runs in the simulator: local:N (processes of this machine), dask://HOST:PORT (a "
+    "scheduler of dask), slurm:N or pbs:N (jobs of a batch system). Results are the same. Default: the processors of "
+    "this machine.",
+)
 @click.option("--yes", is_flag=True, help="Begin very large sweeps without a question.")
 @click.option(
     "--plan", is_flag=True, help="Print the steps of a kernel back end for the first cell, and run nothing."
@@ -134,6 +143,7 @@ def run(
     allow_programs: bool,
     no_code: bool,
     hold: bool,
+    cluster: str | None,
     yes: bool,
     plan: bool,
 ) -> None:
@@ -146,6 +156,7 @@ def run(
     from dumbbell.results.lint import lint  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
     from dumbbell.scenario.model import before_cells  # noqa: PLC0415
+    from dumbbell.workers import at_most  # noqa: PLC0415
 
     if qlog is not None and out is None:
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
@@ -163,7 +174,7 @@ def run(
         if v is not None
     }
     announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
-    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced):
+    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced), at_most(jobs):
         scenario = Scenario.load(file, every)
     if no_code:
         code.refuse_commands(scenario)
@@ -185,9 +196,12 @@ def run(
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
+    _note_starts(scenario)
     with _held(chosen, out, hold=hold):
         with output.reserved(as_json), output.progress(scenario.name) as moved:
-            results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, order=order, progress=moved)
+            results = run_scenario(
+                scenario, jobs=jobs, out=out, backend=chosen, order=order, cluster=cluster, progress=moved
+            )
         if as_json:
             output.document(results.document())
         else:
@@ -196,6 +210,14 @@ def run(
             output.note(f"warning: {warned}")
         if out is not None:
             output.note(f"kept in {out}")
+
+
+def _note_starts(scenario: Scenario) -> None:
+    """State the start jitter that the scenario doesn't set."""
+    from dumbbell.scenario.starts import sentence  # noqa: PLC0415
+
+    if text := sentence(scenario.cells[0].scenario):
+        output.note(text)
 
 
 def _hold_option(backend: str) -> dict[str, Any]:

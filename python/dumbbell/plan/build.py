@@ -10,6 +10,7 @@ from dumbbell.scenario.application import Ping
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
 from dumbbell.scenario.registry_choice import Named, Owned
+from dumbbell.scenario.starts import default_jitters
 from dumbbell.scenario.web import Web
 from dumbbell.scenario.workload import Workload
 
@@ -40,7 +41,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
         "seed": seed,
         "duration_ns": scenario.duration.ns,
         "measure_from_ns": scenario.measure_from.ns,
-        "start_jitter_ns": scenario.start_jitter.ns,
+        "start_jitter_ns": 0 if scenario.start_jitter is None else scenario.start_jitter.ns,
         "nodes": drawing.nodes,
         "links": [
             {
@@ -61,14 +62,16 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[sender],
                 "to": numbers[receiver],
                 "start_ns": flow.start.ns,
-                **({} if flow.start_jitter is None else {"start_jitter_ns": flow.start_jitter.ns}),
+                **_start_jitter(flow, jitter),
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
                 **({} if flow.ip == 4 else {"ip": flow.ip}),
                 "application": _application(flow, rate),
                 "transport": _transport(flow),
             }
-            for flow, (sender, receiver), rate in zip(scenario.single_flows, drawing.ends, layout.rates, strict=True)
+            for flow, (sender, receiver), rate, jitter in zip(
+                scenario.single_flows, drawing.ends, layout.rates, default_jitters(scenario), strict=True
+            )
         ],
         "trace": {
             "series": list(scenario.trace.tables),
@@ -78,6 +81,12 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
         },
         **_captures(scenario),
     }
+
+
+def _start_jitter(flow: Flow, default_ns: int | None) -> dict[str, Any]:
+    """Return the plan's entry for a start jitter that isn't the scenario's; empty without one."""
+    own_ns = default_ns if flow.start_jitter is None else flow.start_jitter.ns
+    return {} if own_ns is None else {"start_jitter_ns": own_ns}
 
 
 def _media(scenario: Scenario, numbers: dict[str, int]) -> dict[str, Any]:

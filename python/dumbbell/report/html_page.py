@@ -15,6 +15,7 @@ from dumbbell.plots.interactive import as_json, colors, figure
 from dumbbell.plots.web import script, style
 from dumbbell.report.content import Content
 from dumbbell.report.template import template
+from dumbbell.results.export import write_csv
 
 if TYPE_CHECKING:
     from dumbbell.plots import Drawn
@@ -49,7 +50,7 @@ def page(content: Content, drawn: Sequence[Drawn]) -> str:
 
 def _table(frame: pl.DataFrame, name: str, title: str, most: int) -> dict[str, Any]:
     """Prepare a frame for the page: headings, the first rows as texts, and all of them as CSV if they are few."""
-    csv = frame.write_csv()
+    csv = write_csv(frame)
     frame = _in_seconds(frame)
     return {
         "name": name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
     """Write the report; links to figures are relative to `place`."""
     after = f", {content.source}" if content.source else ""
     made = f"{counted(content.runs, 'run')} in Dumbbell {content.version}, {content.begun} UTC"
-    parts = [f"# {content.title}", f"{content.kind}{after}. {made}."]
+    parts = [f"# {_text(content.title)}", f"{content.kind}{after}. {made}."]
     parts += [f"> {content.notice}"] if content.notice else []
     parts += [content.what.strip()] if content.what.strip() else []
     if content.summary:
@@ -41,13 +42,14 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
     if drawn:
         parts.append("## Figures")
         for d in drawn:
-            parts += [f"### {d.picture.title}", f"![{d.picture.title}]({_relative(d.png, place)})"]
+            title = _text(d.picture.title)
+            parts += [f"### {title}", f"![{title}]({_relative(d.png, place)})"]
             parts += [d.picture.reading] if d.picture.reading else []
     for table in content.tables:
-        parts += [f"## {table.title}", _table(table.frame)]
+        parts += [f"## {_text(table.title)}", _table(table.frame)]
     for note in content.notes:
         parts += [f"## {note.headline}", note.text]
-    parts += ["## Runs", "\n".join(f"- {name}: {fact}" for name, fact in content.facts)]
+    parts += ["## Runs", "\n".join(f"- {_text(name)}: {_text(fact)}" for name, fact in content.facts)]
     for ran in content.ran:
         times = f"{counted(ran.cells, 'cell')} x {counted(ran.repetitions, 'repetition')} of {ran.duration}"
         parts += [f"### {ran.name}", f"{ran.what}. {times}, seed {ran.seeds}."]
@@ -76,4 +78,10 @@ def _table(frame: pl.DataFrame) -> str:
 
 def _cell(value: object) -> str:
     text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _text(text).replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    """Write a name in a line of its own: without line breaks and control characters, and without tags of HTML."""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", line)

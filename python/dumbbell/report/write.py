@@ -20,6 +20,7 @@ from dumbbell.report.markdown import markdown
 from dumbbell.report.results_report import of_results
 from dumbbell.report.study_report import of_study
 from dumbbell.results import Results
+from dumbbell.results.export import write_csv
 from dumbbell.results.runner import Progress
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ def _write_tables(content: Content, place: Path) -> None:
     try:
         tables.mkdir(parents=True, exist_ok=True)
         for picture in content.pictures:
-            picture.rows().write_csv(tables / f"{picture.name}.csv")
+            _write(tables / f"{picture.name}.csv", write_csv(picture.rows()))
         for table in content.tables:
-            table.frame.write_csv(tables / f"{table.name}.csv")
+            _write(tables / f"{table.name}.csv", write_csv(table.frame))
     except OSError as e:
         raise ResultsError(f"{tables}: can't be written: {e.strerror or e}") from None
 

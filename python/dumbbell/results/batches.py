@@ -24,6 +24,7 @@ from typing import Any, TextIO
 
 from dumbbell.results.record import Run
 from dumbbell.results.runs import Place, RunLog, Unpack
+from dumbbell.results.stored_run import StoredRun, check_of
 
 __all__ = ["Batches", "file_hash", "unreadable"]
 
@@ -129,7 +130,12 @@ class Batches:
 
     def _take(self, cell: object, check: object, text: object) -> None:
         """Take a stored run over if it is the run that was stored."""
-        if isinstance(cell, int) and isinstance(text, str) and check == _check(cell, text):
+        if (
+            isinstance(cell, int)
+            and isinstance(text, str)
+            and isinstance(check, str)
+            and check == check_of(cell, text)
+        ):
             try:
                 run = Run(**json.loads(text))
             except (ValueError, TypeError, RecursionError):  # it was stored by another version
@@ -137,7 +143,7 @@ class Batches:
                 return
             if (cell, run.repetition) not in self._log:  # else: the process was killed before it renewed the journal
                 self._log.add(cell, run)
-                self._lines[cell, run.repetition] = _line(cell, text)
+                self._lines[cell, run.repetition] = _line(cell, check, text)
         else:
             self._log.damaged += 1
 
@@ -155,12 +161,22 @@ class Batches:
 
     def keep(self, cell: int, run: Run) -> None:
         """Write a finished run."""
-        line = self._lines[cell, run.repetition] = _line(cell, _text(run))
+        self._write([StoredRun.of(cell, run)])
+        self._log.add(cell, run)
+
+    def keep_stored(self, runs: Sequence[StoredRun]) -> None:
+        """Write finished runs that are text already."""
+        self._write(runs)
+        for run in runs:
+            self._log.add(run.cell, run)
+
+    def _write(self, runs: Sequence[StoredRun]) -> None:
+        lines = {(run.cell, run.repetition): _line(run.cell, run.check, run.text) for run in runs}
         if self._writing is None:
             self._writing = self._journal.open("a", encoding="utf-8")
-        self._writing.write(line)
+        self._writing.write("".join(lines.values()))
         self._writing.flush()
-        self._log.add(cell, run)
+        self._lines.update(lines)
 
     def close(self, part: int) -> None:
         """Write the runs of a part as a batch; no more are expected for now."""
@@ -183,7 +199,7 @@ class Batches:
                 self._writing.close()
             self._writing = None
 
-    def _freeze(self, runs: Sequence[tuple[int, Run]]) -> Unpack:
+    def _freeze(self, runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         lines = [self._lines[cell, run.repetition].rstrip("\n").split(" ", 2) for cell, run in runs]
@@ -219,17 +235,8 @@ def _runs(file: Path) -> list[Run]:
     return [Run(**json.loads(text)) for text in pl.read_parquet(file, columns=["run"])["run"]]
 
 
-def _text(run: Run) -> str:
-    return json.dumps(run.stored(), ensure_ascii=False, allow_nan=False)
-
-
-def _line(cell: int, text: str) -> str:
-    return f"{cell} {_check(cell, text)} {text}\n"
-
-
-def _check(cell: int, text: str) -> str:
-    """Return the check of a run: over its cell and its content."""
-    return hashlib.sha256(f"{cell} {text}".encode()).hexdigest()[:24]
+def _line(cell: int, check: str, text: str) -> str:
+    return f"{cell} {check} {text}\n"
 
 
 def file_hash(file: Path) -> str:

@@ -49,6 +49,8 @@ def to_duckdb(frames: Mapping[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
 
 FORMULA = r"^[=+\-@\t\r]"
 """Beginnings of a text that a spreadsheet program takes for a formula, which could run commands."""
+NUMBER = r"^[+\-][\d.,]+ ?%?$"
+"""Texts with such a beginning that are numbers."""
 
 
 def write_csv(frame: pl.DataFrame) -> str:
@@ -57,11 +59,14 @@ def write_csv(frame: pl.DataFrame) -> str:
 
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+
+    def harmless(name: str) -> pl.Expr:
+        text = pl.col(name)
+        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        return pl.when(formula).then("'" + text).otherwise(text).alias(name)
+
     plain = frame.with_columns(
         *(pl.col(name).map_elements(lambda v: str(v.to_list()), return_dtype=pl.String) for name in lists),
-        *(
-            pl.when(pl.col(name).str.contains(FORMULA)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
-            for name in texts
-        ),
+        *map(harmless, texts),
     )
     return plain.write_csv()

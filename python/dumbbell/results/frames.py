@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.results.export import Frame
+from dumbbell.results.frame_parts import FramePart, TablePart, joined, kinds_of, series
 from dumbbell.results.record import Run
 from dumbbell.results.runs import Runs
 from dumbbell.results.swept import base_units
@@ -17,7 +20,9 @@ from dumbbell.results.swept import base_units
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame", "label"]
+    from dumbbell.scenario.cells import Cells
+
+__all__ = ["frame", "label", "tables"]
 
 
 HEADS = ("name", "preset", "discipline", "kind", "model", "distribution", "python", "library")
@@ -40,106 +45,79 @@ def label(value: object) -> str | int | float | bool | None:
 
 def frame(runs: Runs, rows_of: Callable[[Run], Iterable[dict[str, Any]]]) -> pl.DataFrame:
     """Make a frame of the rows that ``rows_of`` finds in each run; at most a part of the runs is in memory."""
+    return _joined([(_heads(chunk), TablePart.of([list(rows_of(run)) for run in chunk])) for chunk in runs.chunks()])
+
+
+def tables(runs: Runs, cells: Cells, names: Sequence[Frame]) -> Iterator[tuple[Frame, pl.DataFrame]]:
+    """Make tables of the runs of a sweep, one after the other. Every stored run is read once at most.
+
+    Rows that worker processes have made with their runs are used. With several tables, the rows of those that are not
+    made yet are kept compressed.
+    """
+    numbers = {place: index for index, place in enumerate(runs.places)}
+    found: dict[Frame, list[_Placed]] = {name: [] for name in names}
+    for part in runs.frame_parts():
+        if not all(place in numbers for place in part.places):
+            continue
+        heads = [
+            _Head(numbers.pop((cell, repetition)), cells.values_of(cell), repetition, seed)
+            for (cell, repetition), seed in zip(part.places, part.seeds, strict=True)
+        ]
+        for name in names:
+            found[name].append((heads, part.tables[name]))
+    for chunk in runs.chunks(numbers):
+        heads, of_chunk = _heads(chunk), FramePart.of(chunk, names).tables
+        for name in names:
+            table = of_chunk.pop(name)
+            found[name].append((heads, table if len(names) == 1 else table.packed()))
+    for name in names:
+        yield name, _joined(found.pop(name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The columns of a run: its number, its cell's values, its repetition, its seed."""
+
+    index: int
+    cell: dict[str, Any]
+    repetition: int
+    seed: int
+
+
+_Placed = tuple[list[_Head], TablePart]
+
+
+def _heads(runs: Iterable[Run]) -> list[_Head]:
+    return [_Head(run.index, run.cell, run.repetition, run.seed) for run in runs]
+
+
+def _joined(parts: list[_Placed]) -> pl.DataFrame:
+    """Join the rows of parts, and put them into the order of the runs."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
+    parts.sort(key=lambda part: part[0][0].index if part[0] else 0)
     paths: dict[str, list[Any]] = {}
     own: dict[str, list[int]] = {"run": [], "repetition": [], "seed": []}
-    metrics = _Metrics()
-    for chunk in runs.chunks():
-        before = len(own["run"])
-        rows: list[dict[str, Any]] = []
-        for run in chunk:
-            of_run = list(rows_of(run))
-            if not of_run:
+    at = 0
+    for heads, part in parts:
+        for head, count in zip(heads, part.counts, strict=True):
+            if not count:
                 continue
-            at = before + len(rows)
-            for path, value in run.cell.items():
+            for path, value in head.cell.items():
                 column = paths.setdefault(path, [])
-                column += [None] * (at - len(column)) + [label(value)] * len(of_run)
-            for name, value in (("run", run.index), ("repetition", run.repetition), ("seed", run.seed)):
-                own[name] += [value] * len(of_run)
-            rows += of_run
-        metrics.add(rows)
-    length = len(own["run"])
+                column += [None] * (at - len(column)) + [label(value)] * count
+            for name, number in (("run", head.index), ("repetition", head.repetition), ("seed", head.seed)):
+                own[name] += [number] * count
+            at += count
+    in_order = all(a <= b for a, b in pairwise(own["run"]))
+    order = [] if in_order else sorted(range(at), key=own["run"].__getitem__)
     columns: dict[str, list[Any]] = {}
     for path, given in paths.items():
-        columns[path] = values = [*given, *[None] * (length - len(given))]
+        columns[path] = values = [*given, *[None] * (at - len(given))]
         if (found := base_units(values)) is not None:
             suffix, numbers = found
             columns[f"{path}_{suffix}"] = numbers
-    made = pl.DataFrame([*(_series(n, v, _kinds(v)) for n, v in {**columns, **own}.items()), *metrics.series()])
-    in_order = all(a <= b for a, b in pairwise(own["run"]))
-    return made if in_order else made[sorted(range(length), key=own["run"].__getitem__)]
-
-
-class _Metrics:
-    """Columns of metrics, typed part by part, because that takes a tenth of the memory."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, list[tuple[int, pl.Series]]] = {}
-        self._kinds: dict[str, set[type]] = {}
-        self._length = 0
-
-    def add(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Add rows. Where a row lacks a metric, its value is null."""
-        forms = dict.fromkeys(map(tuple, rows))
-        names = dict.fromkeys(name for keys in forms for name in keys)
-        columns: Iterable[Sequence[Any]]
-        if len(forms) == 1:  # every row has the same metrics in the same order
-            columns = zip(*map(dict.values, rows), strict=True)
-        else:
-            columns = ([row.get(name) for row in rows] for name in names)
-        for name, values in zip(names, columns, strict=True):
-            kinds = _kinds(values)
-            self._kinds[name] = self._kinds.get(name, set()) | kinds
-            self._parts.setdefault(name, []).append((self._length, _series(name, values, kinds)))
-        self._length += len(rows)
-
-    def series(self) -> Iterator[pl.Series]:
-        """Yield each metric over all rows."""
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        for name, kinds in self._kinds.items():
-            given = self._parts.pop(name)  # one column at a time is in memory twice
-            lists = (part.dtype for _, part in given if isinstance(part.dtype, pl.List))
-            dtype = next(lists) if kinds == {list} else _series(name, [], kinds).dtype
-            parts: list[pl.Series] = []
-            length = 0
-            for before, part in given:
-                parts += [pl.Series(name, [None] * (before - length), dtype=dtype), _as(part, dtype)]
-                length = before + len(part)
-            parts.append(pl.Series(name, [None] * (self._length - length), dtype=dtype))
-            yield pl.concat(parts)
-
-
-def _as(part: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Return a part of a column with the type that suits all parts."""
-    import polars as pl  # noqa: PLC0415 - slow to import
-
-    if part.dtype == dtype:
-        return part
-    if part.null_count() == len(part):
-        return pl.Series(part.name, [None] * len(part), dtype=dtype)
-    if dtype == pl.String:
-        return pl.Series(part.name, [None if v is None else str(v) for v in part], dtype=dtype)
-    return part.cast(dtype)
-
-
-def _kinds(values: Sequence[Any]) -> set[type]:
-    return set(map(type, values)) - {type(None)}
-
-
-def _series(name: str, values: Sequence[Any], kinds: set[type]) -> pl.Series:
-    import polars as pl  # noqa: PLC0415 - slow to import
-
-    if kinds == {bool}:
-        return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int}:
-        return pl.Series(name, values, dtype=pl.Int64)
-    if kinds <= {int, float}:
-        return pl.Series(name, values, dtype=pl.Float64, strict=False)
-    if kinds == {str}:
-        return pl.Series(name, values, dtype=pl.String)
-    if kinds <= {list}:
-        return pl.Series(name, values)
-    return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+    first = [series(n, v, kinds_of(v)) for n, v in {**columns, **own}.items()]
+    del paths, own, columns
+    made = pl.DataFrame([*first, *joined([part for _, part in parts])])
+    return made if in_order else made[order]

@@ -36,7 +36,8 @@ def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     """
     document = scenario.to_dict()
     document.pop("sweep", None)
-    last = scenario.duration.ns - scenario.start_jitter.ns - 1
+    jitter_ns = 0 if scenario.start_jitter is None else scenario.start_jitter.ns
+    last = scenario.duration.ns - jitter_ns - 1
     silent = {
         "variant": "reno", "application": {"kind": "transfer", "size": "1 bytes"}, "start": f"{max(last, 0)} ns",
     }  # fmt: skip

@@ -15,6 +15,7 @@ from dumbbell.results.results import Results
 from dumbbell.results.warned import Warned, cell_names
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.scenario.application import Ping
+from dumbbell.scenario.starts import default_jitters
 
 __all__ = ["LIMITED", "Warned", "lint"]
 
@@ -142,7 +143,9 @@ def _identical(runs: Sequence[Run]) -> bool:
 
 def _varies(scenario: Scenario) -> bool:
     """True if the start of flows or the time of packets has jitter."""
-    return scenario.start_jitter.ns > 0 or _jittered(scenario)
+    if scenario.start_jitter is not None:
+        return scenario.start_jitter.ns > 0 or _jittered(scenario)
+    return any(default_jitters(scenario)) or _jittered(scenario)
 
 
 def _nothing_delivered(pairs: Pairs) -> Iterator[Warned]:

@@ -14,7 +14,7 @@ from dumbbell.backends import Table
 from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
 from dumbbell.results.export import Frame, to_duckdb, to_pandas
-from dumbbell.results.frames import frame
+from dumbbell.results.frames import tables
 from dumbbell.results.record import Run
 from dumbbell.results.runs import Runs
 from dumbbell.results.store import Store
@@ -23,7 +23,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import duckdb
     import pandas
@@ -80,17 +80,17 @@ class Results:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per flow and run: goodput, drops, RTT and the rest."""
-        return self._made("flows", lambda run: run.flows)
+        return self._made("flows")
 
     @cached_property
     def queues(self) -> pl.DataFrame:
         """One row per queue and run: drops, backlog, sojourn, utilization."""
-        return self._made("queues", lambda run: run.queues)
+        return self._made("queues")
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
         """One row per transfer, page or ping and run."""
-        return self._made("transfers", lambda run: run.transfers)
+        return self._made("transfers")
 
     def columns(self, table: Frame, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a frame, as far as it has them, with the swept paths; the others aren't read."""
@@ -109,17 +109,15 @@ class Results:
 
     def made_frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Make each frame from the runs, one after the other; those of many runs aren't kept in memory."""
-        rows: dict[Frame, Callable[[Run], Iterable[dict[str, Any]]]] = {
-            "flows": lambda run: run.flows,
-            "queues": lambda run: run.queues,
-            "transfers": lambda run: run.transfers,
-        }
-        for name, rows_of in rows.items():
-            yield name, self._frame(name) if len(self) <= LARGE else frame(self.runs, rows_of)
+        if len(self) > LARGE:
+            yield from tables(self.runs, self.scenario.cells, get_args(Frame))
+            return
+        for name in get_args(Frame):
+            yield name, self._frame(name)
 
-    def _made(self, name: str, rows_of: Callable[[Run], Iterable[dict[str, Any]]]) -> pl.DataFrame:
+    def _made(self, name: Frame) -> pl.DataFrame:
         stored = self._store.frame(name, len(self.runs)) if self._store is not None else None
-        return frame(self.runs, rows_of) if stored is None else stored
+        return next(tables(self.runs, self.scenario.cells, [name]))[1] if stored is None else stored
 
     def to_pandas(self, table: Frame = "flows") -> pandas.DataFrame:
         """Return one of the frames as a pandas frame.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -14,11 +14,15 @@ from dumbbell.backends import backend as by_name
 from dumbbell.exceptions import DumbbellError
 from dumbbell.processors import cores
 from dumbbell.registry import unknown
+from dumbbell.results import apart
+from dumbbell.results.batch import Batch
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.runs import PART, RunLog, Runs
 from dumbbell.results.store import Store
 from dumbbell.scenario import Cell, Scenario
+from dumbbell.workers import at_most
+from dumbbell.workers.cluster import Cluster, read
 
 __all__ = ["jobs_of", "run"]
 
@@ -45,6 +49,7 @@ def run(
     backend: Backend | str | None = None,
     only: Callable[[Cell], bool] | None = None,
     order: Order = "cells",
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run every cell and repetition of a scenario.
@@ -69,8 +74,12 @@ def run(
     order : {"cells", "random"}
         Order in which a kernel back end makes the runs: cell by cell, or drawn from the scenario's seed, so that a
         host that changes over time disturbs all cells alike. ``facts.order`` of a run on a kernel has its place.
+    cluster : str, optional
+        The workers that make the runs in the simulator: ``local:N`` (processes of this machine),
+        ``dask://HOST:PORT`` (a scheduler of dask), ``slurm:N`` or ``pbs:N`` (jobs of a batch system). It never
+        changes a result. Default: threads, and processes of this machine for 2,000 runs or more.
     progress : callable, optional
-        Called with (finished, all) before the first run and after each.
+        Called with (finished, all) before the first run and after each, or after each batch of runs.
 
     Returns
     -------
@@ -92,7 +101,6 @@ def run(
     >>> len(results), sorted(results.flows["variant"].unique())
     (6, ['udp', 'vegas'])
     """
-    scenario = _changed(scenario, repetitions, seed, trace, changes)
     if jobs is not None and jobs < 1:
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
     if isinstance(backend, str):
@@ -102,17 +110,42 @@ def run(
         raise DumbbellError(f"order: {unknown('order', str(order), list(get_args(Order)))}")
     if order == "random" and backend.name == "sim":
         raise DumbbellError("order: the simulator's results don't depend on it: leave it out, or choose a kernel")
-    jobs = jobs or cores()
+    workers = None if cluster is None else read(cluster)
+    with at_most(jobs):
+        changed = _changed(scenario, repetitions, seed, trace, changes)
+        if workers is not None:
+            apart.refuse(changed, backend)
+        return _in(changed, out, backend, only, _How(jobs or cores(), order, progress, workers))
+
+
+@dataclass(frozen=True)
+class _How:
+    """How runs are made: at the same time, in which order, by which workers."""
+
+    parallel: int
+    order: Order
+    progress: Progress | None
+    cluster: Cluster | None
+
+
+def _in(
+    scenario: Scenario,
+    out: str | os.PathLike[str] | None,
+    backend: Backend,
+    only: Callable[[Cell], bool] | None,
+    how: _How,
+) -> Results:
+    """Run a scenario in a results directory, or without one."""
     if out is None and scenario.cells.seen.captures:
         raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
     if out is None and scenario.cells.seen.qlogs:
         place = f"flows.{scenario.cells.seen.qlogs[0]}.application.qlog"
         raise DumbbellError(f"{place}: qlog files need a directory: give out (--out on the command line)")
     if out is None:
-        return _run(scenario, backend, jobs, None, only, order, progress)
+        return _run(scenario, backend, None, only, how)
     store = Store(out)
     with store.open(scenario, backend.name):
-        results = _run(scenario, backend, jobs, store, only, order, progress)
+        results = _run(scenario, backend, store, only, how)
         store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
 
@@ -120,16 +153,14 @@ def run(
 def _run(
     scenario: Scenario,
     backend: Backend,
-    parallel: int,
     store: Store | None,
     only: Callable[[Cell], bool] | None,
-    order: Order,
-    progress: Progress | None,
+    how: _How,
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
     chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]
     log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1))
-    making = _Making(scenario, backend, parallel, store, log, order, progress)
+    making = _Making(scenario, backend, store, log, how)
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
         return making.results(dict.fromkeys(chosen, scenario.repetitions))
@@ -153,11 +184,9 @@ class _Making:
 
     scenario: Scenario
     backend: Backend
-    parallel: int
     store: Store | None
     log: RunLog
-    order: Order
-    progress: Progress | None
+    how: _How
     tables: dict[str, dict[str, Table]] = field(default_factory=dict)
     places: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -171,22 +200,45 @@ class _Making:
                 if (n, r) not in self.log:
                     missing.append(Job(cell, r, self.scenario.repetition_seed(r)))
                     expected[self.log.part(n)] += 1
-        if self.order == "random":
+        if self.how.order == "random":
             missing.sort(key=self._drawn)
         for job in missing:
             self.places[job.cell.number, job.repetition] = len(self.places)
         total = sum(wanted.values())
         done = total - len(missing)
-        if self.progress is not None:
-            self.progress(done, total)
-        for finished in self.backend.run(missing, self.parallel):
-            part = self._keep(finished)
-            expected[part] -= 1
-            if last and not expected[part]:
-                (self.store.runs if self.store else self.log).close(part)
-            done += 1
-            if self.progress is not None:
-                self.progress(done, total)
+        if self.how.progress is not None:
+            self.how.progress(done, total)
+        for cells in self._made(missing):
+            for part in map(self.log.part, cells):
+                expected[part] -= 1
+                if last and not expected[part]:
+                    (self.store.runs if self.store else self.log).close(part)
+            done += len(cells)
+            if self.how.progress is not None:
+                self.how.progress(done, total)
+
+    def _made(self, missing: Sequence[Job]) -> Iterator[list[int]]:
+        """Make runs and keep them; yields the cells of those that were kept."""
+        cluster = self.how.cluster or apart.of_use(self.scenario, self.backend, len(missing))
+        if cluster is not None:
+            places = [(job.cell.number, job.repetition) for job in missing]
+            for batch in apart.batches(self.scenario, places, cluster) if places else ():
+                self._keep_batch(batch)
+                yield [run.cell for run in batch.runs]
+            return
+        for finished in self.backend.run(missing, self.how.parallel):
+            self._keep(finished)
+            yield [finished.job.cell.number]
+
+    def _keep_batch(self, batch: Batch) -> None:
+        """Keep the finished runs of a batch."""
+        if self.store is not None:
+            self.store.keep_stored(batch.runs)
+        else:
+            for run in batch.runs:
+                self.log.add(run.cell, run)
+        if batch.rows is not None:
+            self.log.frame_parts.append(batch.rows)
 
     def _drawn(self, job: Job) -> bytes:
         """Return the place of a run in a random order, the same for the same seed."""
@@ -197,18 +249,17 @@ class _Making:
         for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
             (self.store.runs if self.store else self.log).close(part)
 
-    def _keep(self, finished: Finished) -> int:
-        """Keep a finished run; returns its part."""
+    def _keep(self, finished: Finished) -> None:
+        """Keep a finished run."""
         key, cell = run_key(finished.job), finished.job.cell.number
         if finished.facts:  # the simulator's runs have none, and don't depend on their order
-            finished.facts["order"] = {"by": self.order, "place": self.places[cell, finished.job.repetition]}
+            finished.facts["order"] = {"by": self.how.order, "place": self.places[cell, finished.job.repetition]}
         if self.store is not None:
             self.store.keep(finished, cell, key)
         else:
             self.log.add(cell, Run.of(finished, 0, key))
             if finished.tables:
                 self.tables[key] = finished.tables
-        return self.log.part(cell)
 
     def results(self, wanted: Mapping[int, int]) -> Results:
         """Return the results of the runs that were wanted."""

@@ -15,7 +15,9 @@ from dataclasses import replace
 from typing import Any, overload
 
 from dumbbell.exceptions import ResultsError
+from dumbbell.results.frame_parts import FramePart
 from dumbbell.results.record import Run
+from dumbbell.results.stored_run import StoredRun, text_of
 
 __all__ = ["PART", "Place", "RunLog", "Runs", "Unpack", "pack"]
 
@@ -29,9 +31,10 @@ Place = tuple[int, int]
 Unpack = Callable[[], list[Run]]
 
 
-def pack(runs: Sequence[tuple[int, Run]]) -> Unpack:
+def pack(runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
     """Pack runs in memory; returns the function that unpacks them."""
-    packed = zlib.compress(json.dumps([run.stored() for _, run in runs]).encode(), level=1)
+    texts = (run.text if isinstance(run, StoredRun) else text_of(run) for _, run in runs)
+    packed = zlib.compress(f"[{','.join(texts)}]".encode(), level=1)
 
     def unpack() -> list[Run]:
         content: list[dict[str, Any]] = json.loads(zlib.decompress(packed))
@@ -56,14 +59,18 @@ class RunLog:
         Stored runs that were left out, because their content isn't the content that was stored.
     """
 
-    def __init__(self, cells: int = 1, freeze: Callable[[Sequence[tuple[int, Run]]], Unpack] = pack) -> None:
+    def __init__(
+        self, cells: int = 1, freeze: Callable[[Sequence[tuple[int, Run | StoredRun]]], Unpack] = pack
+    ) -> None:
         self.damaged = 0
         self._cells = cells
         self._freeze = freeze
         self._at: dict[Place, tuple[int, int]] = {}
         self._packed: list[Unpack] = []
-        self._pending: dict[int, dict[Place, Run]] = {}
+        self._pending: dict[int, dict[Place, Run | StoredRun]] = {}
         self._unpacked: OrderedDict[int, list[Run]] = OrderedDict()
+        self.frame_parts: list[FramePart] = []
+        """Rows of runs as columns, as far as worker processes have made them."""
 
     def __len__(self) -> int:
         return len(self._at) + sum(map(len, self._pending.values()))
@@ -75,7 +82,7 @@ class RunLog:
         """Return the part of a cell."""
         return cell // self._cells
 
-    def add(self, cell: int, run: Run) -> None:
+    def add(self, cell: int, run: Run | StoredRun) -> None:
         """Add a run of a cell."""
         self._pending.setdefault(self.part(cell), {})[cell, run.repetition] = run
 
@@ -84,7 +91,9 @@ class RunLog:
         runs = sorted(self._pending.pop(part, {}).items())
         if runs:
             self.add_packed([place for place, _ in runs], self._freeze([(place[0], run) for place, run in runs]))
-            self._keep(len(self._packed) - 1, [run for _, run in runs])
+            objects = [run for _, run in runs if isinstance(run, Run)]
+            if len(objects) == len(runs):
+                self._keep(len(self._packed) - 1, objects)
 
     def close_all(self) -> None:
         """Pack all runs."""
@@ -100,7 +109,7 @@ class RunLog:
         """Return a run; KeyError without it."""
         pending = self._pending.get(self.part(place[0]), {}).get(place)
         if pending is not None:
-            return pending
+            return pending.read() if isinstance(pending, StoredRun) else pending
         number, k = self._at[place]
         return self._runs_of(number)[k]
 
@@ -163,9 +172,15 @@ class Runs(Sequence[Run]):
             places.append((cell, run.repetition))
         return cls(log, places)
 
-    def chunks(self) -> Iterator[list[Run]]:
-        """Yield all runs in parts, each read once; in order within a part."""
-        return self._log.chunks({place: index for index, place in enumerate(self.places)})
+    def chunks(self, numbers: Mapping[Place, int] | None = None) -> Iterator[list[Run]]:
+        """Yield all runs, or those that have a number, in parts, each read once; in order within a part."""
+        if numbers is None:
+            numbers = {place: index for index, place in enumerate(self.places)}
+        return self._log.chunks(numbers)
+
+    def frame_parts(self) -> list[FramePart]:
+        """Return the rows of runs that are columns already."""
+        return self._log.frame_parts
 
     def __len__(self) -> int:
         return len(self.places)

@@ -25,7 +25,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -41,6 +41,7 @@ from dumbbell.results.build_hash import build_hash
 from dumbbell.results.file_names import file_name, files_in, write_names
 from dumbbell.results.record import Run
 from dumbbell.results.runs import PART, RunLog
+from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario import Scenario, files, own_disciplines, own_variants, trusted
 from dumbbell.scenario.own_code import OwnCode
 from dumbbell.scenario.own_disciplines import OwnDiscipline
@@ -317,6 +318,11 @@ class Store:
             if finished.captures or finished.qlogs:
                 self._keep_captures(finished, key)
             self.runs.keep(cell, Run.of(finished, 0, key))
+
+    def keep_stored(self, runs: Sequence[StoredRun]) -> None:
+        """Write finished runs without series and captures that are text already."""
+        with self._writing():
+            self.runs.keep_stored(runs)
 
     def _keep_series(self, tables: dict[str, Table], key: str) -> None:
         import polars as pl  # noqa: PLC0415 - slow to import

@@ -9,23 +9,16 @@ from __future__ import annotations
 import contextvars
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, overload
 
-from dumbbell.exceptions import Problem
-from dumbbell.scenario.abr import OwnRule
-from dumbbell.scenario.application import Video
-from dumbbell.scenario.own_disciplines import OwnDiscipline
-from dumbbell.scenario.own_variants import OwnVariant
-from dumbbell.scenario.programs import Http
-from dumbbell.scenario.without_effect import without_effect
+from dumbbell.scenario.seen import Look, Seen, look_apart
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
 
-__all__ = ["Cell", "Cells", "Seen"]
+__all__ = ["Cell", "Cells"]
 
 KEPT = 512
 """Scenarios of cells that are kept: as many as the threads of a run work on, at about 10 KB each."""
@@ -71,43 +64,6 @@ class Cell:
         return f"<Cell {self.number}: {self.values}>"
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Properties of a sweep's cells taken together.
-
-    Attributes
-    ----------
-    problems : list of Problem
-        Settings that have no effect in any cell.
-    captures : bool
-        True if a cell makes captures or qlog files.
-    qlogs : list of str
-        Names of the flows whose programs write qlog files.
-    own : dict of str to OwnVariant
-        Own variants of the flows, by name.
-    disciplines : dict of str to OwnDiscipline
-        Own queue disciplines of the links, by name.
-    code : list of str
-        Names of the own code that a run executes: own variants, own disciplines, and own rules of videos.
-    python : bool
-        True if a part of that code is Python.
-    """
-
-    problems: list[Problem]
-    captures: bool
-    qlogs: list[str]
-    own: dict[str, OwnVariant]
-    disciplines: dict[str, OwnDiscipline]
-    code: list[str]
-    python: bool
-
-
-def own_disciplines(scenario: Scenario) -> dict[str, OwnDiscipline]:
-    """Return the own queue disciplines of a scenario's links, by name."""
-    queues = (edge.settings.queue for edge in scenario.layout.drawing.edges)
-    return {queue.own.name: queue.own for queue in queues if queue.own is not None}
-
-
 class Cells(Sequence[Cell]):
     """The cells of one scenario.
 
@@ -120,12 +76,19 @@ class Cells(Sequence[Cell]):
     make : callable
         Number -> the cell's scenario. It is called in the context in which this object was made, whose scopes say
         where files lie and which own variants exist.
+    whole : Scenario, optional
+        The scenario with the sweep; with it, the cells of a large sweep are checked by several processes.
     """
 
     def __init__(
-        self, count: int, values_of: Callable[[int], dict[str, Any]], make: Callable[[int], Scenario]
+        self,
+        count: int,
+        values_of: Callable[[int], dict[str, Any]],
+        make: Callable[[int], Scenario],
+        whole: Scenario | None = None,
     ) -> None:
         self.values_of = values_of
+        self._whole = whole
         self._count = count
         self._make = make
         self._context = contextvars.copy_context()
@@ -135,29 +98,15 @@ class Cells(Sequence[Cell]):
     @cached_property
     def seen(self) -> Seen:
         """Make every cell once; ScenarioError if one can't be made."""
-        captures = False
-        own: dict[str, OwnVariant] = {}
-        disciplines: dict[str, OwnDiscipline] = {}
-        rules: dict[str, None] = {}
-        qlogs: dict[str, None] = {}
-
-        def scenarios() -> Iterator[Scenario]:
-            nonlocal captures
+        look = look_apart(self._whole) if self._whole is not None else None
+        if look is not None and look.failed is not None:
+            self.scenario_of(look.failed)  # raises the error
+            look = None
+        if look is None:
+            look = Look()
             for cell in self:
-                scenario = cell.scenario
-                captures = captures or scenario.capture.keeps
-                flows = scenario.single_flows
-                variants = (flow.variant for flow in flows)
-                own.update({v.own.name: v.own for v in variants if v is not None and v.own is not None})
-                disciplines.update(own_disciplines(scenario))
-                videos = (flow.application for flow in flows if isinstance(flow.application, Video))
-                rules.update({app.abr.own.name: None for app in videos if isinstance(app.abr, OwnRule)})
-                qlogs.update({f.name: None for f in flows if isinstance(f.application, Http) and f.application.qlog})
-                yield scenario
-
-        problems = without_effect(scenarios())
-        python = bool(rules) or any(code.key != "library" for code in (*own.values(), *disciplines.values()))
-        return Seen(problems, captures, [*qlogs], own, disciplines, [*own, *disciplines, *rules], python)
+                look.add(cell.scenario)
+        return look.seen()
 
     def scenario_of(self, number: int) -> Scenario:
         """Return the scenario of a cell."""

@@ -79,8 +79,9 @@ class Scenario(Part):
     """Repeat cells further than `repetitions` until a metric is known well enough."""
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
     """The seed that the repetitions' seeds are derived from; the same for every cell."""
-    start_jitter: Duration = Duration("0 s")
-    """Each flow starts later by a uniform share of this, drawn per flow and repetition."""
+    start_jitter: Duration | None = None
+    """Each flow starts later by a uniform share of this, drawn per flow and repetition. Default: 10 ms, at most a
+    hundredth of the shortest one, for bulk flows that start at the same instant; none for all others."""
     measure_from: Duration = Duration("0 s")
     """Metrics count from here to the end (cuts the warm-up)."""
     network: Network
@@ -176,6 +177,11 @@ class Scenario(Part):
         """The files that it reads, in any of its cells: each path as the scenario writes it, and where it leads."""
         return dict(self._files.used)
 
+    @property
+    def places(self) -> files.Files:
+        """The places where the paths of its files are looked up."""
+        return self._files
+
     def to_dict(self) -> Document:
         """Return the document: the values that were set, as plain values."""
         document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
@@ -205,7 +211,7 @@ class Scenario(Part):
         if self.sweep is None:
             return Cells(1, lambda _: {}, lambda _: self)
         swept = Swept(self, self.sweep)
-        return Cells(len(self.sweep), self.sweep.values, partial(self._of_cell, swept))
+        return Cells(len(self.sweep), self.sweep.values, partial(self._of_cell, swept), self)
 
     def _of_cell(self, swept: Swept, number: int) -> Scenario:
         """Make the scenario of a cell from its changed parts, or whole where that fails: its errors are complete."""
@@ -274,7 +280,7 @@ class Scenario(Part):
                 why = f"'{single.group}' given: names of copies have at most {LONGEST_NAME} characters"
                 return [Problem(f"{place}.name", why)]
             end, jitter = single.stop or self.duration, single.start_jitter or self.start_jitter
-            if single.start.ns + jitter.ns > end.ns or single.start.ns >= end.ns:
+            if single.start.ns + (jitter.ns if jitter is not None else 0) > end.ns or single.start.ns >= end.ns:
                 return [Problem(f"{place}.spread", f"copy '{single.name}' may start after its end at '{end}'")]
         return []
 
@@ -285,7 +291,7 @@ class Scenario(Part):
         if flow.stop is not None and flow.stop.ns > self.duration.ns:
             return [Problem(f"{place}.stop", f"'{flow.stop}' given: the run ends earlier, at '{self.duration}'")]
         end = flow.stop or self.duration
-        if flow.start.ns + self.start_jitter.ns > end.ns:
+        if self.start_jitter is not None and flow.start.ns + self.start_jitter.ns > end.ns:
             late = (
                 f"'{flow.start}' given: with start_jitter '{self.start_jitter}' it may start after its end at '{end}'"
             )

@@ -6,7 +6,7 @@ with classes. Such a setting is refused only if it has no effect in any cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dumbbell.scenario.flow import Flow
     from dumbbell.scenario.model import Scenario
 
-__all__ = ["without_effect"]
+__all__ = ["Effects"]
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,29 @@ class _Setting:
     message: str | None
 
 
-def without_effect(cells: Iterable[Scenario]) -> list[Problem]:
-    """Return the settings that have no effect in any cell of a scenario that gives them."""
-    messages: dict[str, str | None] = {}
-    for cell in cells:
+class Effects:
+    """The settings of a sweep's cells, with the reason why one has no effect in any cell that gives it."""
+
+    def __init__(self) -> None:
+        self._messages: dict[str, str | None] = {}
+
+    def add(self, cell: Scenario) -> None:
+        """Look at the settings of a cell."""
         for setting in _settings(cell):
-            known = messages.setdefault(setting.place, setting.message)
-            messages[setting.place] = None if known is None else setting.message
-    return [Problem(place, message) for place, message in messages.items() if message is not None]
+            self._note(setting.place, setting.message)
+
+    def merge(self, later: Effects) -> None:
+        """Add the settings of later cells."""
+        for place, message in later._messages.items():
+            self._note(place, message)
+
+    def _note(self, place: str, message: str | None) -> None:
+        known = self._messages.setdefault(place, message)
+        self._messages[place] = None if known is None else message
+
+    def problems(self) -> list[Problem]:
+        """Return the settings that have no effect in any cell that gives them."""
+        return [Problem(place, message) for place, message in self._messages.items() if message is not None]
 
 
 def _settings(scenario: Scenario) -> Iterator[_Setting]:

@@ -11,7 +11,7 @@ use dumbbell_sim::meter::DurationStats;
 use dumbbell_units::{Dur, Time};
 use std::os::fd::OwnedFd;
 
-const RECEIVER: u8 = 1;
+const RECEIVER: u32 = 1;
 /// Bytes of a time.
 const STAMP: usize = 8;
 
@@ -55,7 +55,7 @@ impl Traffic for DatagramSender {
         Ok(())
     }
 
-    fn on_event(&mut self, _role: u8, _over: bool, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, _role: u32, _over: bool, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Traffic for DatagramReceiver {
         Ok(())
     }
 
-    fn on_event(&mut self, _role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, _role: u32, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         let mut payload = vec![0; 1 << 16];
         while let Some(socket) = &self.socket
             && let Some(n) = sys::receive(socket, &mut payload).step(|| "datagrams".into())?

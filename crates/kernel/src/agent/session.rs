@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// epoll token of the timer; an end's token is its number x 256 + role.
+/// epoll token of the timer; an end's token is its number x 2^32 + role.
 const TIMER: u64 = u64::MAX;
 /// Interval at which the run notices that it is to stop, ns.
 const NOTICED_NS: u64 = 20_000_000;
@@ -136,7 +136,7 @@ impl Session {
             let now = self.now();
             for (token, what) in events.drain(..).filter(|(token, _)| *token != TIMER) {
                 let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
-                self.serve((token >> 8) as usize, now, now, |t, cx| t.on_event(token as u8, over, cx))?;
+                self.serve((token >> 32) as usize, now, now, |t, cx| t.on_event(token as u32, over, cx))?;
             }
             while let Some(Reverse((at, _, task))) =
                 self.tasks.peek().copied().filter(|Reverse((at, ..))| *at <= now)
@@ -295,6 +295,10 @@ fn traffic(
         |s: usize| Host { network: None, address: at.addresses[s].into(), port: at.port, local: s == side };
     let hosts = [host(0), host(1)];
     Ok(match (&flow.transport, &flow.application, source(plan, flow)) {
+        (_, AppPlan::Workload(_), _) => {
+            let message = "'workload' given: back end 'ssh' doesn't have it";
+            return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
+        }
         (TransportPlan::Tcp { variant, stack, tls: None }, app, source) => {
             let settings = kernel_stack(&flow.name, &variant.name, stack)?;
             let name = kernel_variant(&flow.name, variant)?.name;

@@ -13,6 +13,7 @@ use dumbbell_sim::meter::DurationStats;
 use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, IpVersion, SeqUnwrapper};
+use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -47,13 +48,19 @@ pub(crate) struct Report {
     pub(crate) cpu_ns: u64,
 }
 
-/// Numbers connections, and the offset of each payload in its connection.
+/// A connection: its number, and the offsets of its payload.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbering {
-    port: u16,
-    connections: u32,
+struct Numbered {
+    number: u32,
     place: SeqUnwrapper,
     highest: u64,
+}
+
+/// Numbers connections, and the offset of each payload in its connection.
+#[derive(Clone, Debug, Default)]
+struct Numbering {
+    by_port: BTreeMap<u16, Numbered>,
+    connections: u32,
     datagrams: u64,
 }
 
@@ -64,18 +71,17 @@ impl Numbering {
             self.datagrams += 1;
             return (0, self.datagrams - 1, false);
         };
-        if tcp.connection != self.port {
-            *self = Numbering {
-                port: tcp.connection,
-                connections: self.connections + 1,
-                datagrams: self.datagrams,
-                ..Numbering::default()
-            };
+        let new = Numbered { number: self.connections, ..Numbered::default() };
+        let known = self.by_port.entry(tcp.connection).or_insert(new);
+        // A SYN with another number than the one before: the port is used again.
+        if tcp.syn && known.place.first().is_some_and(|first| first != tcp.seq.at(1)) {
+            *known = new;
         }
-        let start = self.place.unwrap(tcp.seq.at(u64::from(tcp.syn)));
-        let again = packet.payload > 0 && start < self.highest;
-        self.highest = self.highest.max(start + u64::from(packet.payload));
-        (self.connections - 1, start, again)
+        self.connections = self.connections.max(known.number + 1);
+        let start = known.place.unwrap(tcp.seq.at(u64::from(tcp.syn)));
+        let again = packet.payload > 0 && start < known.highest;
+        known.highest = known.highest.max(start + u64::from(packet.payload));
+        (known.number, start, again)
     }
 }
 
@@ -380,5 +386,11 @@ mod tests {
         assert_eq!(n.of(&segment(7, 1100, 100, false)), (0, 100, false));
         assert_eq!(n.of(&segment(7, 1000, 100, false)), (0, 0, true));
         assert_eq!(n.of(&segment(8, 5, 0, true)), (1, 0, false));
+        // Both are open.
+        assert_eq!(n.of(&segment(7, 1200, 100, false)), (0, 200, false));
+        assert_eq!(n.of(&segment(8, 5, 0, true)), (1, 0, false));
+        // The port is used again.
+        assert_eq!(n.of(&segment(7, 50, 0, true)), (2, 0, false));
+        assert_eq!(n.of(&segment(8, 6, 10, false)), (1, 0, false));
     }
 }

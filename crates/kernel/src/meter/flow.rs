@@ -2,15 +2,16 @@
 //! [`AckTimes`]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
 
 use super::Window;
+use super::connections::Connections;
 use super::ranges::Ranges;
 use super::segments::Segments;
 use super::socket::{Progress, SocketColumns, TcpSample};
-use crate::meter::packet::{Packet, Tcp};
+use crate::meter::packet::Packet;
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::{AckTimes, DurationStats, RttSeries, TimeAverages, VoiceMeter};
 use dumbbell_trace::Table;
 use dumbbell_units::{Dur, Time};
-use dumbbell_wire::{Seq, SeqUnwrapper};
+use dumbbell_wire::Seq;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -23,13 +24,10 @@ struct Columns {
 #[derive(Debug)]
 pub(crate) struct FlowMeter {
     window: Window,
-    /// Port that identifies the sender's current connection ([`Tcp::connection`]).
-    connection: u16,
-    segments: Segments,
-    /// Offsets of the sender's sequence numbers.
-    data: SeqUnwrapper,
-    /// At the receiver: the current connection, the offsets of its sequence numbers, the ranges received.
-    arrived_at: (u16, SeqUnwrapper, Ranges),
+    /// At the data sender.
+    sending: Connections<Segments>,
+    /// At the data receiver: the ranges received.
+    arriving: Connections<Ranges>,
     /// Payload bytes received on closed connections: each once; in order.
     delivered_before: [u64; 2],
     /// Payload bytes received in the measured interval, each once.
@@ -66,10 +64,8 @@ impl FlowMeter {
     pub(crate) fn new(window: Window, series: Option<Dur>) -> FlowMeter {
         FlowMeter {
             window,
-            connection: 0,
-            segments: Segments::default(),
-            data: SeqUnwrapper::default(),
-            arrived_at: (0, SeqUnwrapper::default(), Ranges::default()),
+            sending: Connections::default(),
+            arriving: Connections::default(),
             delivered_before: [0; 2],
             delivered_bytes: 0,
             mss: 1448,
@@ -94,6 +90,14 @@ impl FlowMeter {
     /// The flow is a voice call.
     pub(crate) fn hear(&mut self, call: VoiceMeter) {
         self.voice = Some(call);
+    }
+
+    /// The flow has several connections at a time. As in the simulator, it then has no series, and no means of windows and bytes in
+    /// flight.
+    pub(crate) fn join_connections(&mut self) {
+        self.columns = None;
+        self.sending.join();
+        self.arriving.join();
     }
 
     /// The flow ends at `end`; later packets are not counted.
@@ -128,8 +132,14 @@ impl FlowMeter {
             self.sent.1 += u64::from(counts) * u64::from(packet.bytes);
             return;
         };
-        let Some((start, end)) = self.place(packet, tcp) else { return };
-        let again = self.segments.sent(start, end, now);
+        let (_, connection) = self.sending.of(&tcp);
+        // The SYN takes one number before the first byte.
+        let start = connection.offsets.unwrap(tcp.seq.at(u64::from(tcp.syn)));
+        if packet.payload == 0 {
+            return;
+        }
+        let end = start + u64::from(packet.payload);
+        let again = connection.data.sent(start, end, now);
         self.note_inflight(now);
         if counts {
             self.sent.0 += 1;
@@ -139,41 +149,29 @@ impl FlowMeter {
         }
     }
 
-    /// Returns the range of a segment's payload in its connection; None without payload.
-    fn place(&mut self, packet: &Packet, tcp: Tcp) -> Option<(u64, u64)> {
-        if tcp.connection != self.connection {
-            self.connection = tcp.connection;
-            self.segments = Segments::default();
-            self.data = SeqUnwrapper::default();
-        }
-        // The SYN takes one number before the first byte.
-        let start = self.data.unwrap(tcp.seq.at(u64::from(tcp.syn)));
-        (packet.payload > 0).then(|| (start, start + u64::from(packet.payload)))
-    }
-
     fn note_inflight(&mut self, now: u64) {
-        if now < self.window.to {
-            let segments = self.segments.outstanding() as f64 / f64::from(self.mss);
-            self.inflight.set([segments], Time(now));
-        }
+        let Some(segments) = self.sending.only().filter(|_| now < self.window.to) else { return };
+        self.inflight.set([segments.outstanding() as f64 / f64::from(self.mss)], Time(now));
     }
 
     /// A packet of the reverse direction has reached the data sender's host.
     pub(crate) fn answered(&mut self, packet: &Packet, now: u64) {
         self.restart_inflight(now);
-        let Some(tcp) = packet.tcp.filter(|t| t.acks && t.connection == self.connection) else { return };
-        let acked = self.segments.acked();
-        let Some(first) = self.data.first() else { return };
+        let Some(tcp) = packet.tcp.filter(|t| t.acks) else { return };
+        let Some(connection) = self.sending.known(tcp.connection) else { return };
+        let acked = connection.data.acked();
+        let Some(first) = connection.offsets.first() else { return };
         let offset = |seq: Seq| seq.unwrap_near(first, acked).unwrap_or(0);
         let blocks = tcp.sack.as_slice().iter().map(|b| (offset(b.left), offset(b.right)));
-        let packets = self.segments.acknowledged(offset(tcp.ack), blocks);
+        let packets = connection.data.acknowledged(offset(tcp.ack), blocks);
+        let progressed = connection.data.acked() > acked;
         if self.window.holds(now) {
             self.ack_times.add(&packets, Time(now));
         }
         if let Some(c) = self.columns.as_mut().filter(|_| now < self.window.to) {
             c.rtt.add(&packets, Time(now));
         }
-        if self.segments.acked() > acked {
+        if progressed {
             self.note_inflight(now);
         }
     }
@@ -199,15 +197,14 @@ impl FlowMeter {
         if now >= self.window.to {
             return;
         }
-        let (connection, unwrapped, ranges) = &mut self.arrived_at;
-        if *connection != tcp.connection {
+        let (past, connection) = self.arriving.of(&tcp);
+        if let Some(past) = past {
             let [bytes, in_order] = &mut self.delivered_before;
-            (*bytes, *in_order) = (*bytes + ranges.bytes(), *in_order + ranges.in_order());
-            (*connection, *unwrapped, *ranges) = (tcp.connection, SeqUnwrapper::default(), Ranges::default());
+            (*bytes, *in_order) = (*bytes + past.bytes(), *in_order + past.in_order());
         }
-        let start = unwrapped.unwrap(tcp.seq.at(u64::from(tcp.syn)));
+        let start = connection.offsets.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         if packet.payload > 0 {
-            let known = ranges.add(start, start + u64::from(packet.payload));
+            let known = connection.data.add(start, start + u64::from(packet.payload));
             if counts {
                 self.duplicate_bytes += known;
                 self.delivered_bytes += u64::from(packet.payload) - known;
@@ -246,14 +243,13 @@ impl FlowMeter {
         let srtt = s.srtt.unwrap_or(f64::NAN);
         self.means.set([s.cwnd, srtt * 1e-6], Time(now));
         let [bytes, in_order] = self.delivered_before;
-        let ranges = &self.arrived_at.2;
-        let (delivered, delivered_in_order) = (bytes + ranges.bytes(), in_order + ranges.in_order());
+        let (segments, ranges) = (self.sending.only(), self.arriving.only());
         if let Some(c) = &mut self.columns {
             let progress = Progress {
-                snd_una: self.segments.acked(),
-                snd_nxt: self.segments.highest(),
-                delivered,
-                delivered_in_order,
+                snd_una: segments.map_or(0, Segments::acked),
+                snd_nxt: segments.map_or(0, Segments::highest),
+                delivered: bytes + ranges.map_or(0, Ranges::bytes),
+                delivered_in_order: in_order + ranges.map_or(0, Ranges::in_order),
             };
             c.socket.push(s, progress, now);
         }
@@ -300,6 +296,7 @@ impl FlowMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meter::packet::Tcp;
     use dumbbell_wire::SackBlocks;
 
     const PAYLOAD: u64 = 1000;

@@ -2,8 +2,8 @@
 //!
 //! Taps observe a packet when it reaches the node (arrival), when its transmission begins (departure) and when it reaches
 //! the other node (landing). Packets of one direction of one flow keep their order in every queue and on the link, so a packet
-//! that a later one has passed is lost. A time average is the sum of the contributions of packets, each of which waits in
-//! [arrival, departure).
+//! that a later one has passed is lost. Where a discipline separates the connections of a flow, this holds for each
+//! connection. A time average is the sum of the contributions of packets, each of which waits in [arrival, departure).
 
 use super::Window;
 use crate::meter::packet::Packet;
@@ -69,8 +69,10 @@ pub(crate) struct LinkMeter {
     window: Window,
     rate_bps: u64,
     overhead: u32,
-    /// Packets in the queue, by direction.
-    queue: BTreeMap<u32, VecDeque<Waiting>>,
+    /// True if the queue separates the connections of a flow.
+    by_connection: bool,
+    /// Packets in the queue, by direction and connection (0: all of them).
+    queue: BTreeMap<(u32, u16), VecDeque<Waiting>>,
     /// Packets on the link, by direction.
     wire: BTreeMap<u32, VecDeque<Waiting>>,
     arrivals: u64,
@@ -101,6 +103,7 @@ impl LinkMeter {
             window,
             rate_bps,
             overhead,
+            by_connection: false,
             queue: BTreeMap::new(),
             wire: BTreeMap::new(),
             arrivals: 0,
@@ -122,23 +125,38 @@ impl LinkMeter {
         }
     }
 
+    /// The queue separates the connections of a flow.
+    pub(crate) fn separate_connections(&mut self) {
+        self.by_connection = true;
+    }
+
+    /// Returns the part of the queue in which a packet keeps its place.
+    fn part(&self, packet: &Packet) -> (u32, u16) {
+        let connection = packet.tcp.filter(|_| self.by_connection).map_or(0, |tcp| tcp.connection);
+        (packet.direction, connection)
+    }
+
     /// A packet has arrived at the link's queue.
     pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
         self.arrivals += u64::from(self.window.holds(now));
         let bytes = packet.bytes + self.overhead;
         let waiting =
             Waiting { key: packet.key, since: now, bytes, payload: packet.payload > 0, ce: packet.ce };
-        self.queue.entry(packet.direction).or_default().push_back(waiting);
+        self.queue.entry(self.part(packet)).or_default().push_back(waiting);
     }
 
     /// The transmission of a packet begins. `lost` is called with every packet that was dropped before it.
     pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
-        let queue = self.queue.entry(packet.direction).or_default();
+        let part = self.part(packet);
+        let queue = self.queue.entry(part).or_default();
         let Some(at) = queue.iter().position(|w| w.key == packet.key) else {
             self.strays += 1;
             return;
         };
         let mut gone: Vec<Waiting> = queue.drain(..=at).collect();
+        if self.by_connection && queue.is_empty() {
+            self.queue.remove(&part);
+        }
         let Some(w) = gone.pop() else { return };
         for dropped in gone {
             self.dropped(packet.direction, &dropped, &mut lost);
@@ -207,7 +225,7 @@ impl LinkMeter {
     /// The run is over: of the remaining packets, the first `waiting` are in the queue, the others were dropped.
     pub(crate) fn close(&mut self, waiting: usize, mut lost: impl FnMut(Lost)) {
         let mut left: Vec<(u32, Waiting)> =
-            self.queue.iter().flat_map(|(d, q)| q.iter().map(|w| (*d, *w))).collect();
+            self.queue.iter().flat_map(|((d, _), q)| q.iter().map(|w| (*d, *w))).collect();
         left.sort_by_key(|(_, w)| w.since);
         for (direction, w) in left.split_off(waiting.min(left.len())) {
             self.dropped(direction, &w, &mut lost);

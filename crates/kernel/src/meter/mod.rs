@@ -1,6 +1,7 @@
 //! Computes results and series from packets at taps and samples of `TCP_INFO`, with the simulator's definitions
 //! (`dumbbell_sim::meter`; docs/reference lists the columns). TCP_INFO: [Linux tcp.c tcp_get_info].
 
+mod connections;
 mod flow;
 mod link;
 pub(crate) mod packet;

@@ -9,6 +9,9 @@ use dumbbell_tcp::{DeliveredSegment, SegmentFate};
 use dumbbell_units::Time;
 use std::collections::VecDeque;
 
+/// Segments whose memory a connection without outstanding data keeps: a workload has many such connections.
+const MOST_KEPT: usize = 8;
+
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     /// Offsets of the first byte and of the byte after the last.
@@ -102,6 +105,9 @@ impl Segments {
             }));
             self.acked = ack;
             self.sacked.remove_below(ack);
+            if self.waiting.is_empty() && self.waiting.capacity() > MOST_KEPT {
+                self.waiting = VecDeque::new();
+            }
         }
         for (start, end) in blocks {
             let (start, end) = (start.max(self.acked), end.min(self.highest));

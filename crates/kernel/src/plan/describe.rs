@@ -1,7 +1,9 @@
 //! Descriptions of links and flows, printed by `--plan`.
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
-use dumbbell_plan::{AppPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan};
+use dumbbell_plan::{
+    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan, WorkloadPlan,
+};
 use dumbbell_units::{Dur, Rate};
 use std::net::IpAddr;
 
@@ -161,8 +163,9 @@ pub(crate) fn flow(
         parts += &format!(", TCP_CONGESTION {variant}");
     }
     parts += &format!(", starts at {}", Dur(flow.start_ns));
-    if plan.start_jitter_ns > 0 {
-        parts += &format!(" and up to {} more", Dur(plan.start_jitter_ns));
+    let jitter_ns = flow.start_jitter_ns.unwrap_or(plan.start_jitter_ns);
+    if jitter_ns > 0 {
+        parts += &format!(" and up to {} more", Dur(jitter_ns));
     }
     flow.stop_ns.map_or(parts.clone(), |ns| format!("{parts}, stops at {}", Dur(ns)))
 }
@@ -191,7 +194,7 @@ fn carries(flow: &FlowPlan) -> String {
         AppPlan::Ping { interval_ns, packet_bytes, .. } => {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
-        AppPlan::Workload(_) => " of generated transfers".into(),
+        AppPlan::Workload(workload) => workload_of(workload),
         AppPlan::Voice(voice) => {
             format!(
                 " in packets of {} bytes every {}",
@@ -216,9 +219,43 @@ fn carries(flow: &FlowPlan) -> String {
     format!("{}{details}{datagrams}", flow.application.kind())
 }
 
+fn workload_of(workload: &WorkloadPlan) -> String {
+    let times = match &workload.arrivals {
+        ArrivalsPlan::Poisson { per_s } => format!("by a Poisson process, {per_s:.6} per second"),
+        ArrivalsPlan::Constant { per_s } => format!("at constant intervals, {per_s:.6} per second"),
+        ArrivalsPlan::Listed { at_ns } => format!("at {} listed times", at_ns.len()),
+    };
+    let count = if workload.count > 0 { format!("{} ", workload.count) } else { String::new() };
+    let connections = match workload.connections {
+        ConnectionsPlan::New => "a connection for each",
+        ConnectionsPlan::Reuse => "over idle connections",
+    };
+    format!(" of {count}transfers {times}, {connections}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_plan::SizesPlan;
+
+    #[test]
+    fn a_workload_is_described_by_its_times_and_connections() {
+        let plan = |arrivals, count| WorkloadPlan {
+            arrivals,
+            arrivals_of: "w".into(),
+            sizes: SizesPlan::Fixed { bytes: 1000 },
+            count,
+            connections: ConnectionsPlan::Reuse,
+        };
+        assert_eq!(
+            workload_of(&plan(ArrivalsPlan::Poisson { per_s: 12.5 }, 30)),
+            " of 30 transfers by a Poisson process, 12.500000 per second, over idle connections"
+        );
+        assert_eq!(
+            workload_of(&plan(ArrivalsPlan::Listed { at_ns: vec![1, 2] }, 0)),
+            " of transfers at 2 listed times, over idle connections"
+        );
+    }
 
     #[test]
     fn percentages_keep_all_digits_of_a_scenario() {

@@ -94,10 +94,6 @@ pub(crate) fn direction_of(address: IpAddr) -> Option<u32> {
 /// Returns the hosts of a flow.
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
-    if let AppPlan::Workload(_) = flow.application {
-        let message = "the kernel back ends generate no workload: back end 'sim' runs it".to_owned();
-        return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
-    }
     if let AppPlan::Video(_) | AppPlan::Objects(_) = flow.application {
         let message =
             format!("the kernel has no model of a {}: back end 'sim' runs it", flow.application.kind());

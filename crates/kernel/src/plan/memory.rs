@@ -3,7 +3,7 @@
 
 use crate::plan::target::Kernel;
 use crate::plan::veth::VethTopology;
-use dumbbell_plan::Plan;
+use dumbbell_plan::{AppPlan, Plan};
 
 /// Interval of draining the taps, ns.
 pub(crate) const DRAIN: u64 = 10_000_000;
@@ -13,6 +13,10 @@ pub(crate) const FRAME: usize = 256;
 /// Memory of a namespace and of a veth pair with its queue disciplines, bytes: measured with 1200 of each, rounded up.
 const NAMESPACE: u64 = 300_000;
 const VETH_PAIR: u64 = 100_000;
+/// Most connections of a workload at a time: each has two sockets, and a process may have 65,536 files.
+pub(crate) const MOST_CONNECTIONS: usize = 10_000;
+/// Memory of a connection of a workload beside its data, bytes: two sockets with their files, its meters.
+const CONNECTION: u64 = 16_000;
 
 /// Returns the number of packets that a tap in this namespace may hold between two drains; None for a link's namespace,
 /// which has no tap.
@@ -40,6 +44,8 @@ impl VethTopology {
         let rings: usize =
             (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
         let network = self.namespaces.len() as u64 * NAMESPACE + self.pairs.len() as u64 * VETH_PAIR;
-        self.send_buffers + network + (rings * FRAME) as u64
+        let works = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
+        let connections = if works { MOST_CONNECTIONS as u64 * CONNECTION } else { 0 };
+        self.send_buffers + network + connections + (rings * FRAME) as u64
     }
 }

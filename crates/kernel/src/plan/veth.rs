@@ -24,7 +24,7 @@ use crate::plan::policer::{Policer, policers};
 use crate::plan::qdisc::{Crossing, Qdisc};
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
-use dumbbell_plan::{LOCAL, Plan, Routes, TransportPlan};
+use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, TransportPlan};
 use dumbbell_wire::IpVersion;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -343,7 +343,12 @@ fn crossings(plan: &Plan, routes: &Routes, link: usize) -> Vec<Crossing> {
     let directions = 0..2 * plan.flows.len() as u32;
     let crosses = |d: &u32| routes.next(plan.links[link].from, *d) == link as u32;
     let of = |d: u32| &plan.flows[d as usize / 2];
-    let crossing = |d| Crossing { direction: d, source: address_of(of(d).ip, d), class: of(d).class };
+    let crossing = |d| Crossing {
+        direction: d,
+        source: address_of(of(d).ip, d),
+        class: of(d).class,
+        connections: matches!(of(d).application, AppPlan::Workload(_)),
+    };
     directions.filter(crosses).map(crossing).collect()
 }
 

@@ -8,6 +8,7 @@ use crate::run::tcp_counters::recoveries;
 use crate::sys::Clock;
 use crate::traffic::{
     Host, PORT, PingConfig, PingTraffic, ProgramConfig, ProgramTraffic, TcpTraffic, Traffic, UdpTraffic,
+    WorkloadConfig, WorkloadTraffic,
 };
 use dumbbell_plan::{AppPlan, FlowPlan, FlowResult, Plan, ProgramKind, TransportPlan};
 use dumbbell_sim::Source;
@@ -28,6 +29,7 @@ pub(super) enum Kind {
     Udp(UdpTraffic),
     Ping(PingTraffic),
     Program(ProgramTraffic),
+    Workload(Box<WorkloadTraffic>),
 }
 
 impl Kind {
@@ -37,6 +39,7 @@ impl Kind {
             Kind::Udp(t) => t,
             Kind::Ping(t) => t,
             Kind::Program(t) => t,
+            Kind::Workload(t) => &mut **t,
         }
     }
 }
@@ -101,6 +104,17 @@ impl FlowRun {
                 };
                 Kind::Program(ProgramTraffic::new(hosts, config))
             }
+            (Some(variant), _, AppPlan::Workload(workload)) => {
+                let config = WorkloadConfig {
+                    name: flow.name.clone(),
+                    variant,
+                    window: flow_hosts.window,
+                    seed: plan.seed,
+                    start,
+                    stop,
+                };
+                Kind::Workload(Box::new(WorkloadTraffic::new(hosts, workload, config)))
+            }
             (Some(variant), source, app) => {
                 Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes, flow_hosts.window))
             }
@@ -125,6 +139,9 @@ impl FlowRun {
         let mut forward = meters();
         if let AppPlan::Voice(call) = &flow.application {
             forward.hear(VoiceMeter::new(*call));
+        }
+        if let Kind::Workload(_) = kind {
+            forward.join_connections();
         }
         Ok(FlowRun {
             kind,
@@ -179,7 +196,8 @@ impl FlowRun {
     /// Returns the row of results.
     pub(super) fn result(&mut self, plan: &FlowPlan) -> FlowResult {
         let program = matches!(self.kind, Kind::Program(_));
-        let tcp = matches!(self.kind, Kind::Tcp(_)) || program && self.meters().has_connections();
+        let tcp = matches!(self.kind, Kind::Tcp(_) | Kind::Workload(_))
+            || program && self.meters().has_connections();
         let variant = match &plan.transport {
             TransportPlan::Tcp { variant, .. } | TransportPlan::Quic { variant, .. } => variant.name.as_str(),
             _ if plan.application.kind() == "ping" => "ping",

@@ -32,6 +32,11 @@ impl Meters {
         self.others.hear(call);
     }
 
+    /// The flow has several connections at a time, which are measured together.
+    pub(super) fn join_connections(&mut self) {
+        self.others.join_connections();
+    }
+
     /// Returns the meter of a packet's connection.
     pub(super) fn of(&mut self, packet: &Packet) -> &mut FlowMeter {
         match packet.tcp.filter(|_| self.program) {

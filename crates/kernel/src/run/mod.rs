@@ -22,12 +22,12 @@ use dumbbell_plan::{FlowResult, Plan, QueueResult, Transfer};
 use dumbbell_trace::Table;
 use flow::{FlowRun, Kind, observe, start_servers};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::os::fd::OwnedFd;
 
-/// epoll token of the timer; a flow's token is its number x 256 + role.
+/// epoll token of the timer; a flow's token is its number x 2^32 + role.
 const TIMER: u64 = u64::MAX;
 /// Longest time after the end of the run, ns, for which packets in the network are observed further.
 const MAX_DRAIN_NS: u64 = 5_000_000_000;
@@ -167,7 +167,7 @@ impl<'a, F: Network> Runner<'a, F> {
                     continue;
                 }
                 let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
-                self.serve((token >> 8) as usize, now, now, |t, cx| t.on_event(token as u8, over, cx))?;
+                self.serve((token >> 32) as usize, now, now, |t, cx| t.on_event(token as u32, over, cx))?;
             }
             while let Some(Reverse((at, _, task))) = self.tasks.peek().copied() {
                 if at > now {
@@ -320,6 +320,10 @@ impl<'a, F: Network> Runner<'a, F> {
                 let mut report = program.report();
                 report["reversed"] = reversed.into();
                 facts["programs"][&plan.name] = report;
+            }
+            if let (Kind::Workload(workload), Clock::Steady) = (&flow.kind, self.clock) {
+                let [p99, most] = workload.late_ms();
+                facts["workloads"][&plan.name] = json!({"late_p99_ms": p99, "late_max_ms": most});
             }
         }
         Ok(Measured { flows, queues: links.queues, transfers: self.transfers, counters, facts, tables })

@@ -12,7 +12,7 @@ use crate::plan::veth::LinkPlacement;
 use crate::run::facts::Cpu;
 use crate::run::network::{LinkResults, Network, Observation};
 use crate::sys::{self, Clock};
-use dumbbell_plan::{LOCAL, Plan, Routes, SeriesPlan};
+use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, SeriesPlan};
 use dumbbell_qdisc::DropReason;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +59,9 @@ struct Late {
 /// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write packets
 /// into the ring of a tap.
 const SETTLED: u64 = 2_000_000;
+/// Disciplines that separate the connections of a flow [Linux sch_cake.c cake_hash, sch_fq_codel.c fq_codel_classify,
+/// sch_fq_pie.c fq_pie_classify, sch_sfq.c sfq_classify].
+const SEPARATE: [&str; 4] = ["cake", "fq_codel", "fq_pie", "sfq"];
 /// Real-time priority of this thread.
 const PRIORITY: i32 = 19;
 
@@ -82,9 +85,14 @@ impl<'a> Taps<'a> {
         place: &'a Path,
     ) -> Result<Taps<'a>, KernelError> {
         let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
+        let has_workloads = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
         let meter = |l: &dumbbell_plan::LinkPlan| {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
-            LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
+            let mut meter = LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series);
+            if has_workloads && SEPARATE.contains(&l.queue.name.as_str()) {
+                meter.separate_connections();
+            }
+            meter
         };
         let captures = Captures::new(plan);
         if captures.is_some() {

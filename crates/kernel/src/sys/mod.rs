@@ -30,7 +30,8 @@ pub(crate) use process::{
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
     accept, bind, blocking_socket, connect, discard, enable_timestamps, family_of, listen, option, receive,
-    receive_from, receive_with_timestamp, send, send_to, set_option, set_option_bytes, shutdown, socket,
+    receive_from, receive_with_timestamp, send, send_part, send_to, set_option, set_option_bytes, shutdown,
+    socket,
 };
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
 pub(crate) use wait::{epoll, epoll_add, epoll_poll, epoll_wait};

@@ -82,22 +82,37 @@ pub(crate) fn connect(fd: &OwnedFd, to: SocketAddr) -> Result<()> {
     }
 }
 
-/// Listens for connections.
-pub(crate) fn listen(fd: &OwnedFd) -> Result<()> {
+/// Listens for connections, of which up to `backlog` may be waiting.
+pub(crate) fn listen(fd: &OwnedFd, backlog: i32) -> Result<()> {
     // SAFETY: no arguments in memory.
-    check(unsafe { libc::listen(fd.as_raw_fd(), 64) }).map(drop)
+    check(unsafe { libc::listen(fd.as_raw_fd(), backlog) }).map(drop)
 }
 
-/// Accepts a connection; None: none is waiting.
-pub(crate) fn accept(fd: &OwnedFd) -> Result<Option<OwnedFd>> {
+/// Accepts a connection and returns it with the peer's address; None: none is waiting.
+pub(crate) fn accept(fd: &OwnedFd) -> Result<Option<(OwnedFd, SocketAddr)>> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: null pointers: the peer's address isn't requested.
-    would_block(owned(unsafe { libc::accept4(fd.as_raw_fd(), null_mut(), null_mut(), flags) }))
+    // SAFETY: `from` is valid for the length given.
+    unsafe {
+        let mut from: libc::sockaddr_storage = zeroed();
+        let mut length = STORAGE;
+        let place = (&raw mut from).cast();
+        let accepted = owned(libc::accept4(fd.as_raw_fd(), place, &raw mut length, flags));
+        Ok(would_block(accepted)?.map(|fd| (fd, written(&from))))
+    }
 }
 
 /// Sends; None: the send buffer is full.
 pub(crate) fn send(fd: &OwnedFd, data: &[u8]) -> Result<Option<usize>> {
-    let flags = libc::MSG_NOSIGNAL;
+    send_with(fd, data, 0)
+}
+
+/// Sends a part of a message: its last segment waits for the rest [tcp(7), send(2) MSG_MORE].
+pub(crate) fn send_part(fd: &OwnedFd, data: &[u8]) -> Result<Option<usize>> {
+    send_with(fd, data, libc::MSG_MORE)
+}
+
+fn send_with(fd: &OwnedFd, data: &[u8], flags: i32) -> Result<Option<usize>> {
+    let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: `data` is valid for its length.
     let n = unsafe { libc::send(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), flags) };
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })

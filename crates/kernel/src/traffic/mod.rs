@@ -5,12 +5,14 @@ mod ping;
 mod program;
 mod tcp;
 mod udp;
+mod workload;
 
 pub(crate) use counters::Counters;
 pub(crate) use ping::{PingConfig, PingTraffic};
 pub(crate) use program::{ProgramConfig, ProgramTraffic, allow_ping};
 pub(crate) use tcp::TcpTraffic;
 pub(crate) use udp::UdpTraffic;
+pub(crate) use workload::{WorkloadConfig, WorkloadTraffic};
 
 use crate::error::{KernelError, Step};
 use crate::meter::TcpSample;
@@ -47,11 +49,16 @@ impl Host {
 
     /// Makes a socket in this namespace, bound to the address.
     pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
+        // The namespaces of a run are new; a machine's may still have connections of the run before.
+        self.bound(kind, port, self.network.is_none() && kind == libc::SOCK_STREAM)
+    }
+
+    /// The same; `again`: the port may be that of an earlier connection to another address or port.
+    pub(crate) fn bound(&self, kind: i32, port: u16, again: bool) -> Result<OwnedFd, KernelError> {
         let make = || {
             self.enter()?;
             let fd = sys::socket(sys::family_of(self.address), kind, 0)?;
-            // The namespaces of a run are new; a machine's may still have connections of the run before.
-            if self.network.is_none() && kind == libc::SOCK_STREAM {
+            if again {
                 sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
             }
             self.bind(&fd, port)?;
@@ -111,9 +118,9 @@ impl<'a> Cx<'a> {
     }
 
     /// Reports events of `fd` as `role`.
-    pub(crate) fn watch(&self, fd: &OwnedFd, role: u8) -> Result<(), KernelError> {
+    pub(crate) fn watch(&self, fd: &OwnedFd, role: u32) -> Result<(), KernelError> {
         use std::os::fd::AsRawFd;
-        let token = ((self.flow as u64) << 8) | u64::from(role);
+        let token = ((self.flow as u64) << 32) | u64::from(role);
         let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
         sys::epoll_add(self.epoll, fd.as_raw_fd(), events, token).step(|| "epoll".into())
     }
@@ -136,7 +143,7 @@ pub(crate) trait Traffic {
     /// The alarm is due.
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError>;
     /// An event of the descriptor watched as `role`; `over`: the peer has closed its sending direction.
-    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError>;
+    fn on_event(&mut self, role: u32, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError>;
     /// Measurement begins.
     fn restart(&mut self) {}
     /// The flow stops: it sends nothing more.

@@ -11,8 +11,8 @@ use dumbbell_units::Dur;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
-const REQUESTER: u8 = 1;
-const REPLIER: u8 = 2;
+const REQUESTER: u32 = 1;
+const REPLIER: u32 = 2;
 
 /// How a ping flow sends.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ impl Traffic for PingTraffic {
         Ok(())
     }
 
-    fn on_event(&mut self, role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, role: u32, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         let mut packet = vec![0; self.payload().max(8)];
         loop {
             let Some(socket) = &self.sockets[usize::from(role == REPLIER)] else { return Ok(()) };

@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-const CLIENT: u8 = 1;
+const CLIENT: u32 = 1;
 /// The part of each output that is kept, bytes: an hour of iperf3's intervals takes 3 MB.
 const OUTPUT_BYTES: u64 = 8 << 20;
 /// Groups whose processes may send echo requests without further rights [icmp(7)]; within a user namespace only its own.
@@ -239,7 +239,7 @@ impl Traffic for ProgramTraffic {
         Ok(())
     }
 
-    fn on_event(&mut self, _role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, _role: u32, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         if let Some(client) = &mut self.client
             && let Some(status) = client.child.try_wait().step(|| "client".into())?
         {

@@ -9,12 +9,15 @@ use dumbbell_plan::{AppPlan, FlowResult, Transfer};
 use dumbbell_sim::Source;
 use std::os::fd::OwnedFd;
 
-const LISTENER: u8 = 1;
-const SENDER: u8 = 2;
-const RECEIVER: u8 = 3;
+const LISTENER: u32 = 1;
+const SENDER: u32 = 2;
+const RECEIVER: u32 = 3;
 /// Port of the first connection at the client.
-const FIRST_PORT: u16 = 20_000;
-const CHUNK: usize = 1 << 18;
+pub(super) const FIRST_PORT: u16 = 20_000;
+/// Bytes of one write.
+pub(super) const CHUNK: usize = 1 << 18;
+/// Connections that may wait at a listener: a flow has one at a time.
+const BACKLOG: i32 = 64;
 /// SO_RCVLOWAT of a bulk receiver on fast links, bytes [Linux tcp.c tcp_set_rcvlowat].
 const RCVLOWAT: i32 = 1 << 17;
 
@@ -128,10 +131,7 @@ impl TcpTraffic {
     }
 
     fn prepare(&self, fd: &OwnedFd) -> Result<(), KernelError> {
-        let name = self.variant.as_bytes();
-        sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
-            .step(|| format!("congestion control '{}'", self.variant))?;
-        lingers(fd, false).step(|| "SO_LINGER".into())?;
+        prepare(fd, &self.variant)?;
         if let Some(mss) = self.mss {
             sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss as i32)
                 .step(|| "TCP_MAXSEG".into())?;
@@ -229,7 +229,7 @@ impl TcpTraffic {
 
     /// Accepts connections at the server.
     fn accept(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
-        while let Some(fd) =
+        while let Some((fd, _)) =
             self.listener.as_ref().map(sys::accept).transpose().step(|| "accept".into())?.flatten()
         {
             if !self.hosts[self.client()].local {
@@ -331,6 +331,13 @@ impl TcpTraffic {
     }
 }
 
+/// Gives a socket its congestion control; closing it resets the connection, see [`lingers`].
+pub(super) fn prepare(fd: &OwnedFd, variant: &str) -> Result<(), KernelError> {
+    sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, variant.as_bytes())
+        .step(|| format!("congestion control '{variant}'"))?;
+    lingers(fd, false).step(|| "SO_LINGER".into())
+}
+
 /// True if the peer has reset the connection.
 fn is_reset(e: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
@@ -340,20 +347,20 @@ fn is_reset(e: &std::io::Error) -> bool {
 /// Sets SO_LINGER. With a linger time of 0, closing the socket or killing the process resets the connection [Linux tcp.c
 /// __tcp_close]; otherwise the kernel would retransmit for minutes, and namespace and congestion control would exist as long.
 /// Accepted connections inherit the option.
-fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
+pub(super) fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
     let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
     sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)
 }
 
 /// Data read from a socket.
-struct Read {
-    bytes: u64,
-    closed: bool,
+pub(super) struct Read {
+    pub(super) bytes: u64,
+    pub(super) closed: bool,
 }
 
 /// Discards all data of a socket. One call discards everything; the end of the stream needs another.
 /// `resets`: a reset is an end of the stream, because an end on another machine may stop earlier.
-fn drained(fd: &OwnedFd, over: bool, resets: bool) -> std::io::Result<Read> {
+pub(super) fn drained(fd: &OwnedFd, over: bool, resets: bool) -> std::io::Result<Read> {
     let mut bytes = 0;
     loop {
         let read = match sys::discard(fd, 1 << 30) {
@@ -379,7 +386,7 @@ impl Traffic for TcpTraffic {
         if server.local {
             let listener = server.socket(libc::SOCK_STREAM, server.port)?;
             self.prepare(&listener)?;
-            sys::listen(&listener).step(|| "listen".into())?;
+            sys::listen(&listener, BACKLOG).step(|| "listen".into())?;
             cx.watch(&listener, LISTENER)?;
             self.listener = Some(listener);
         }
@@ -402,7 +409,7 @@ impl Traffic for TcpTraffic {
         self.push()
     }
 
-    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, role: u32, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         if self.stopped {
             return Ok(());
         }

@@ -45,7 +45,7 @@ impl Traffic for UdpTraffic {
         Ok(())
     }
 
-    fn on_event(&mut self, _role: u8, _over: bool, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
+    fn on_event(&mut self, _role: u32, _over: bool, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
         Ok(())
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Crossing {
     pub(crate) source: IpAddr,
     /// The class of the flow's packets.
     pub(crate) class: u16,
+    /// True if the flow has several connections at a time.
+    pub(crate) connections: bool,
 }
 
 /// Returns the classes of a link's queue: one for each class of packets, or one for each direction of a flow. The kernel has no
@@ -36,6 +38,11 @@ pub(crate) fn classes(
     queue_limit: Option<Limit>,
     refuse: impl Fn(&str, &str) -> KernelError,
 ) -> Result<Vec<DrrClass>, KernelError> {
+    if !by_class && crossings.iter().any(|crossing| crossing.connections) {
+        let message = "'flow' given (or the default): the kernel's drr has a queue for a flow, not for each connection of a \
+                       workload: set 'class', or use fq_codel or sfq";
+        return Err(refuse("by", message));
+    }
     let mut sources: BTreeMap<u32, Vec<IpAddr>> = BTreeMap::new();
     for crossing in crossings {
         let key = if by_class { u32::from(crossing.class) } else { crossing.direction };

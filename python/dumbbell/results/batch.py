@@ -1,0 +1,93 @@
+"""Batches of runs, made in a process of their own: the task of worker processes, here and on other machines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+from dumbbell import _core
+from dumbbell.backends import Job
+from dumbbell.backends.sim import Simulator
+from dumbbell.exceptions import BackendError, DumbbellError
+from dumbbell.results.build_hash import build_hash
+from dumbbell.results.export import Frame
+from dumbbell.results.frame_parts import FramePart
+from dumbbell.results.record import Run, run_key
+from dumbbell.results.runs import Place
+from dumbbell.results.stored_run import StoredRun
+from dumbbell.scenario.portable import Portable
+
+__all__ = ["Batch", "Setup", "Task", "maker"]
+
+
+@dataclass
+class Batch:
+    """Finished runs of a sweep.
+
+    Attributes
+    ----------
+    runs : list of StoredRun
+    rows : FramePart or None
+        Their rows as columns, compressed.
+    left : sequence of (int, int)
+        Runs that were not begun, because the others took long.
+    error : str or None
+        The error that ended the batch.
+    took_s : float
+        Its time, seconds.
+    """
+
+    runs: list[StoredRun] = field(default_factory=list)
+    rows: FramePart | None = None
+    left: Sequence[Place] = ()
+    error: str | None = None
+    took_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that a worker needs: a scenario, and the build of Dumbbell that it must have."""
+
+    scenario: Portable
+    build: str
+
+
+Task = tuple[Sequence[Place], float]
+"""The runs of a batch, and the seconds after which it begins no further run."""
+
+
+def maker(setup: Setup) -> Callable[[Task], Batch]:
+    """Return the function that makes batches of the runs of a scenario; BackendError with another build."""
+    if setup.build != build_hash():
+        raise BackendError(
+            f"--cluster: a worker has another build of dumbbell ({_core.version}, {build_hash()}; here: "
+            f"{setup.build}): install the same wheel everywhere"
+        )
+    scenario = setup.scenario.scenario()
+    cells, simulator = scenario.cells, Simulator()
+
+    def make(task: Task) -> Batch:
+        places, longest_s = task
+        batch, made = Batch(), list[Run]()
+        began = time.perf_counter()
+        for k, (cell, repetition) in enumerate(places):
+            if made and time.perf_counter() - began > longest_s:
+                batch.left = places[k:]
+                break
+            job = Job(cells[cell], repetition, scenario.repetition_seed(repetition))
+            try:
+                run = Run.of(simulator.one(job), 0, run_key(job))
+            except DumbbellError as e:
+                batch.error = str(e)
+                break
+            made.append(run)
+            batch.runs.append(StoredRun.of(cell, run))
+        if made:
+            of_cells = [run.cell for run in batch.runs]
+            batch.rows = FramePart.of(made, get_args(Frame), of_cells).packed()
+        batch.took_s = time.perf_counter() - began
+        return batch
+
+    return make

@@ -1,0 +1,81 @@
+"""A scenario as another process reads it: plain values, and the places of its files."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.scenario import files, own_disciplines, own_variants
+from dumbbell.scenario.own_code import KEYS
+from dumbbell.scenario.paths import Document
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+__all__ = ["Portable", "may_have_code"]
+
+
+@dataclass(frozen=True)
+class Portable:
+    """A checked scenario that can be pickled.
+
+    Attributes
+    ----------
+    document : dict
+        The scenario, plain values.
+    folder : Path
+        The folder that relative paths start from.
+    stored : mapping
+        Paths as the scenario writes them whose file is a copy elsewhere.
+    contents : mapping
+        For other machines: the contents of all files, by their paths as the scenario writes them.
+    """
+
+    document: Document
+    folder: Path
+    stored: Mapping[str, Path]
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Portable:
+        """Describe a scenario."""
+        places = scenario.places
+        stored = {text: place.absolute() for text, place in places.stored.items()}
+        return cls(scenario.to_dict(), places.folder.absolute(), stored)
+
+    @classmethod
+    def with_contents(cls, scenario: Scenario) -> Portable:
+        """Describe a scenario for other machines. All of its cells must have been made."""
+        found = cls.of(scenario)
+        return replace(found, contents={text: place.read_bytes() for text, place in scenario.external_files.items()})
+
+    def scenario(self) -> Scenario:
+        """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
+        from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
+
+        stored = dict(self.stored)
+        if self.contents:
+            folder = Path(tempfile.mkdtemp(prefix="dumbbell-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            for number, (text, content) in enumerate(self.contents.items()):
+                stored[text] = folder / f"{number}{Path(text).suffix}"
+                stored[text].write_bytes(content)
+        with files.beside(files.Files(self.folder, stored)), trusted():
+            return Scenario.from_dict(self.document)
+
+
+def may_have_code(scenario: Scenario) -> bool:
+    """Return True unless it is certain, without making a cell, that no cell of a scenario names own code."""
+    return bool(own_variants.current() or own_disciplines.current()) or _names_code(scenario.to_dict())
+
+
+def _names_code(value: Any) -> bool:  # noqa: ANN401
+    """Return True if a key, which may be a path, has a word that gives the source of own code."""
+    if isinstance(value, dict):
+        return any(any(word in str(key) for word in KEYS) or _names_code(inner) for key, inner in value.items())
+    return isinstance(value, list | tuple) and any(map(_names_code, value))

@@ -1,0 +1,251 @@
+"""Large sweeps are checked and run by worker processes: the results are those of one process, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import DumbbellError, Results, Scenario, ScenarioError, workers
+from dumbbell.results import apart, store
+from dumbbell.results.upkeep import merge, repair
+from dumbbell.scenario import portable, seen
+from dumbbell.workers import Pool
+
+WORKLOAD = {"kind": "workload", "arrivals": {"rate": "120 /s"}, "sizes": "5 kB"}
+DOCUMENT = {
+    "name": "apart",
+    "duration": "100 ms",
+    "repetitions": 2,
+    "start_jitter": "5 ms",
+    "network": {
+        "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms", "loss": "0.5 %"},
+        "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+    },
+    "flows": [
+        {"name": "a", "variant": "cubic"},
+        {"name": "w", "variant": "reno", "application": WORKLOAD},
+    ],
+    "sweep": {
+        "network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 21)],
+        "flows.a.variant": ["cubic", {"name": "vegas", "alpha": 2}],
+    },
+}  # fmt: skip
+
+
+def scenario(**changes: Any) -> Scenario:
+    return Scenario.from_dict({**DOCUMENT, **changes})
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processes make sweeps of any size, in batches that cross the parts of the store."""
+    monkeypatch.setattr(apart, "APART", 1)
+    monkeypatch.setattr(apart, "MOST_RUNS", {True: 7, False: 7})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    """Let the store have several parts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "PART", 20)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the results with one process."""
+    place = tmp_path_factory.mktemp("whole") / "out"
+    dumbbell.run(scenario(), out=place, jobs=1)
+    return place
+
+
+def content(place: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*.parquet")}
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_processes_make_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    counts: list[tuple[int, int]] = []
+
+    def progress(done: int, every: int) -> None:
+        counts.append((done, every))
+
+    made = dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=progress)
+    assert counts[0] == (0, 80) and counts[-1] == (80, 80) and len(counts) > 10
+    assert content(tmp_path / "out") == content(whole)
+    assert [run.stored() for run in made.runs] == [run.stored() for run in Results.load(whole).runs]
+    assert not (tmp_path / "out" / "runs" / "journal.jsonl").exists()
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_processes_make_the_same_frames_without_a_directory(whole: Path) -> None:
+    made, kept = dumbbell.run(scenario(), jobs=2), Results.load(whole)
+    for name, frame in made.frames().items():
+        assert frame.equals(kept.frames()[name]), name
+    assert made.document() == kept.document()
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_lost_process_costs_no_run(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pools: list[Pool[Any]] = []
+    enter = Pool.__enter__
+
+    def noted(pool: Pool[Any]) -> Pool[Any]:
+        pools.append(pool)
+        return enter(pool)
+
+    monkeypatch.setattr(Pool, "__enter__", noted)
+
+    def kill(done: int, _every: int) -> None:
+        if 0 < done < 15:
+            os.kill(pools[0].pids[0], signal.SIGKILL)
+
+    dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=kill)
+    assert content(tmp_path / "out") == content(whole)
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_sweep_that_was_ended_is_continued_by_processes(whole: Path, tmp_path: Path) -> None:
+    def end(done: int, _every: int) -> None:
+        if done > 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=end)
+    kept = Results.load(tmp_path / "out")
+    assert 40 < len(kept) < 80 and kept.damaged == 0
+    repair(tmp_path / "out", jobs=2)
+    assert content(tmp_path / "out") == content(whole)
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_more_repetitions_and_parts_of_sweeps(tmp_path: Path) -> None:
+    few = scenario(repetitions=1)
+    dumbbell.run(few, out=tmp_path / "a", jobs=2, only=lambda cell: cell.number < 11)
+    dumbbell.run(few, out=tmp_path / "b", jobs=1, only=lambda cell: cell.number >= 11)
+    merge(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
+    dumbbell.run(few, out=tmp_path / "one", jobs=1)
+    assert content(tmp_path / "all") == content(tmp_path / "one")
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_repetitions_until_an_interval_is_narrow_by_processes() -> None:
+    rule = {"half_width": "20 %", "at_most": 6, "flow": "a"}
+    until = scenario(until=rule, sweep={"flows.a.variant": ["reno", "cubic"]})
+    assert dumbbell.run(until, jobs=2).flows.equals(dumbbell.run(until, jobs=1).flows)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"sweep": {"flows.a.variant": ["reno", {"python": "mine.py:Mine"}]}},
+            r"own code \('mine\.py:Mine'\) runs",
+        ),
+        ({"trace": {"series": True}}, "series are kept on this machine only: set trace.series = false, or leave"),
+        ({"capture": ["sender"]}, "captures and qlog files are kept on this machine only"),
+    ],
+)
+def test_series_captures_and_own_code_stay_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], message: str
+) -> None:
+    methods = "".join(f"    def {name}(self, event): pass\n" for name in ("on_ack", "on_congestion"))
+    (tmp_path / "mine.py").write_text(f"class Mine:\n    def __init__(self, setup): self.cwnd = 15_000\n{methods}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(apart, "APART", 1)
+    changed = scenario(**{"sweep": None, "duration": "20 ms", **changes})
+    with pytest.raises(DumbbellError, match=f"--cluster: {message}"):
+        dumbbell.run(changed, out=tmp_path / "out", cluster="local:2")
+    assert apart.of_use(changed, dumbbell.backends.backend("sim"), 100) is None
+
+
+@pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "ssh:3", ""])
+def test_a_wrong_cluster_is_an_error(text: str) -> None:
+    with pytest.raises(DumbbellError, match="given: must be one of local:N, dask://HOST:PORT, slurm:N, pbs:N"):
+        dumbbell.run(scenario(), cluster=text)
+
+
+# ---------------------------------------------------------------- the check of the cells
+
+
+@pytest.fixture
+def ranges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Let processes check sweeps of any size; returns the ranges that they have checked."""
+    checked: list[tuple[int, int]] = []
+    run = Pool.run
+
+    def noted(pool: Pool[Any], next_task: Callable[[], Any]) -> Any:
+        for task, reply in run(pool, next_task):
+            checked.append(task)
+            yield task, reply
+
+    monkeypatch.setattr(seen, "APART", 1)
+    monkeypatch.setattr(seen, "RANGE", 4)
+    monkeypatch.setattr(Pool, "run", noted)
+    monkeypatch.setattr(workers, "allowed", lambda: 2)
+    return checked
+
+
+def problems(document: dict[str, Any]) -> list[str]:
+    with pytest.raises(ScenarioError) as error:
+        Scenario.from_dict(document)
+    return [str(problem) for problem in error.value.problems]
+
+
+def test_processes_check_every_cell(ranges: list[tuple[int, int]]) -> None:
+    made = scenario()
+    assert sorted(ranges) == [(n, n + 4) for n in range(0, 40, 4)]
+    assert (made.cells.seen.problems, made.cells.seen.captures, made.cells.seen.code) == ([], False, [])
+
+
+WRONG = [
+    {"sweep": {"network.bottleneck.rate": [*(f"{n} Mbit/s" for n in range(1, 20)), "x", "21 Mbit/s", "y"]}},
+    {"sweep": {"flows.a.class": [*range(3, 25)]}},
+    {"sweep": {"flows.a.start": [f"{n} ms" for n in range(85, 110)]}},
+    {"capture": {"at": [], "snaplen": "100 bytes"}},
+]
+"""Changes with problems: values that can't be read, cells that can't be made, settings without an effect."""
+
+
+@pytest.mark.parametrize("changes", WRONG)
+def test_processes_find_the_same_problems(
+    monkeypatch: pytest.MonkeyPatch, ranges: list[tuple[int, int]], changes: dict[str, Any]
+) -> None:
+    found = problems({**DOCUMENT, **changes})
+    assert ranges
+    monkeypatch.setattr(seen, "APART", 10**9)
+    assert problems({**DOCUMENT, **changes}) == found
+
+
+def test_files_of_cells_are_known(tmp_path: Path, ranges: list[tuple[int, int]]) -> None:
+    for n in (1, 2):
+        (tmp_path / f"{n}.trace").write_text("1\n" * n)
+    file = tmp_path / "s.toml"
+    traces = [{"trace": f"{n}.trace"} for n in (1, 2)]
+    file.write_text(scenario(sweep={"flows.a.variant": ["cubic"]}).to_toml())
+    swept = Scenario.load(file, {"sweep": {"network.bottleneck.rate": [*traces, "3 Mbit/s"]}})
+    assert ranges
+    assert sorted(swept.external_files) == ["1.trace", "2.trace"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, False),
+        ({"variants": {"mine": {"python": "mine.py:Mine"}}}, True),
+        ({"sweep": {"flows.a.variant": [{"library": "libmine.so"}]}}, True),
+        ({"sweep": {"flows.a.variant.python": ["mine.py:Mine"]}}, True),
+    ],
+)
+def test_own_code_is_noticed_without_making_a_cell(changes: dict[str, Any], found: bool) -> None:
+    class Document:
+        def to_dict(self) -> dict[str, Any]:
+            return {**DOCUMENT, **changes}
+
+    assert portable.may_have_code(Document()) is found  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""Workers of dask make the runs of a sweep: the results are those of this machine, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import BackendError, DumbbellError, Scenario
+from dumbbell.extras import EXTRAS
+from dumbbell.results import apart
+from dumbbell.workers import dask_pool
+from dumbbell.workers.cluster import read
+from required import require_packages
+
+DOCUMENT = {
+    "name": "dask",
+    "duration": "50 ms",
+    "repetitions": 3,
+    "start_jitter": "5 ms",
+    "network": {
+        "bottleneck": {"rate": {"trace": "rates.trace"}, "delay": "1 ms"},
+        "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+    },
+    "flows": [{"name": "a", "variant": "cubic"}],
+    "sweep": {"network.bottleneck.delay": [f"{n} ms" for n in range(1, 21)]},
+}
+PROGRAM = Path(__file__).parent / "dask_cluster.py"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[tuple[str, list[int]]]:
+    """Start a scheduler with two workers; returns its address for ``--cluster`` and the processes' IDs."""
+    require_packages("distributed", "dask_jobqueue")
+    started = subprocess.Popen(
+        [sys.executable, str(PROGRAM), "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert started.stdout is not None and started.stdin is not None
+    address, *pids = started.stdout.readline().split()
+    yield address, [int(pid) for pid in pids]
+    started.stdin.close()
+    started.wait(timeout=60)
+    started.stdout.close()
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scenario:
+    """Make a scenario that names a file, which the workers don't have."""
+    monkeypatch.setattr(apart, "MOST_RUNS", {True: 7, False: 7})
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "rates.trace").write_text("".join(f"{n}\n" for n in range(1, 50)))
+    monkeypatch.chdir(tmp_path / "here")
+    return Scenario.from_dict(DOCUMENT)
+
+
+def content(place: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*.parquet")}
+
+
+def test_workers_of_dask_make_the_same_bytes(
+    scenario: Scenario, cluster: tuple[str, list[int]], tmp_path: Path
+) -> None:
+    counts: list[int] = []
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0], progress=lambda done, _: counts.append(done))
+    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    assert counts[0] == 0 and counts[-1] == 60 and len(counts) > 5
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_a_lost_worker_of_dask_costs_no_run(
+    scenario: Scenario, cluster: tuple[str, list[int]], tmp_path: Path
+) -> None:
+    def kill(done: int, _every: int) -> None:
+        if 0 < done < 10:
+            os.kill(cluster[1][0], signal.SIGKILL)
+
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0], progress=kill)
+    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_an_interrupted_sweep_keeps_its_runs(
+    scenario: Scenario, cluster: tuple[str, list[int]], tmp_path: Path
+) -> None:
+    def end(done: int, _every: int) -> None:
+        if done > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0], progress=end)
+    assert 20 < len(dumbbell.read_results(tmp_path / "a")) < 60
+
+
+def test_a_worker_with_another_build_is_an_error(
+    scenario: Scenario, cluster: tuple[str, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "build_hash", lambda: "0123456789abcdef")
+    with pytest.raises(BackendError, match=r"a worker has another build of dumbbell .*here: 0123456789abcdef"):
+        dumbbell.run(scenario, cluster=cluster[0])
+
+
+def test_no_scheduler_is_an_error_of_one_line(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_packages("distributed")
+    monkeypatch.setattr(dask_pool, "CONNECT_S", 0.2)
+    with pytest.raises(BackendError, match=r"^--cluster: tcp://127\.0\.0\.1:1: [^\n]+$"):
+        dumbbell.run(scenario, cluster="dask://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(("text", "module"), [("dask://x:8786", "distributed"), ("slurm:2", "dask_jobqueue")])
+def test_a_missing_extra_is_an_error_of_one_line(text: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_packages("distributed", "dask_jobqueue")
+    monkeypatch.setattr("dumbbell.extras.find_spec", lambda name: None if name == module else object())
+    line = f"{module} is needed, but not installed: pip install 'dumbbell[{EXTRAS[module]}]'"
+    with pytest.raises(DumbbellError, match=f"^{re.escape(line)}$"):
+        read(text)
+
+
+@pytest.mark.parametrize("kind", ["slurm", "pbs"])
+def test_jobs_without_a_size_are_an_error_of_one_line(scenario: Scenario, kind: str) -> None:
+    require_packages("distributed", "dask_jobqueue")
+    line = (
+        f"--cluster: {kind}: the size of a job is unknown: set jobqueue.{kind}.cores in ~/.config/dask/jobqueue.yaml"
+    )
+    with pytest.raises(BackendError, match=f"^{re.escape(line)}$"):
+        dumbbell.run(scenario, cluster=f"{kind}:2")
+
+
+def test_tasks_of_one_worker_share_their_setup() -> None:
+    made: list[Any] = []
+    dask_pool._WORK.__dict__.clear()
+    call = ("worker_tasks:maker", "name", b"\x80\x05\x8c\x01s\x94.")
+    made += [dask_pool.do(*call, task) for task in ("x", "y")]
+    assert made == [(True, "s x"), (True, "s y")]
