@@ -3,21 +3,21 @@
 
     python packaging/build_web.py
 
-Where no toolchain for WebAssembly can be had, one line has the reasons, and everything else works without the file.
+Rust's standard library for the target `wasm32-unknown-unknown` is needed; rustup adds it to the toolchain in use.
+Where that isn't possible, one line has the reason, and everything else works without the file.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from wasm_toolchain import ROOT, TARGET, MissingError, find
-
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = "wasm32-unknown-unknown"
 WASM = ROOT / "python" / "dumbbell" / "studio" / "dumbbell.wasm"
 CARGO = [
     *("cargo", "rustc", "--profile", "web", "--target", TARGET, "--package", "dumbbell-web", "--lib"),
@@ -25,16 +25,35 @@ CARGO = [
 ]
 
 
+def missing() -> str | None:
+    """Add the target with rustup if the compiler doesn't have it; return the reason where that isn't possible."""
+    if shutil.which("rustc") is None or shutil.which("cargo") is None:
+        return "Rust is needed: https://rustup.rs"
+    if has_target():
+        return None
+    if shutil.which("rustup") is None:
+        return f"rustc's standard library for {TARGET} is needed"
+    add = ["rustup", "target", "add", TARGET]
+    done = subprocess.run(add, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
+        return f"`{' '.join(add)}` failed: {(errors or ['no message'])[0]}"
+    return None
+
+
+def has_target() -> bool:
+    """Return True if the compiler has the target's standard library."""
+    command = ["rustc", "--print", "target-libdir", "--target", TARGET]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode == 0 and any(Path(done.stdout.strip()).glob("libstd-*.rlib"))
+
+
 def build_web() -> bool:
     """Build `dumbbell.wasm`; return False where that isn't possible."""
-    try:
-        toolchain = find()
-    except MissingError as e:
-        print(f"dumbbell.wasm is not built: {e}", file=sys.stderr)
+    if (reason := missing()) is not None:
+        print(f"dumbbell.wasm is not built: {reason}", file=sys.stderr)
         return False
-    environment = {**os.environ, **toolchain.environment}
-    command = [*CARGO, *toolchain.arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(CARGO, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     files = [Path(name) for m in messages for name in m.get("filenames", ())]
     built = next((path for path in files if path.suffix == ".wasm"), None)
