@@ -66,6 +66,8 @@ class Content:
     pictures, tables, notes : sequences
     figure_note : str
         A note on all figures.
+    figure_bytes : int or None
+        Most bytes of figures on the page: the first ones that fit; it links the files of others. None: no limit.
     warnings : sequence of (str, Warned)
         Weaknesses of the results, each with the scenario concerned.
     facts : sequence of (str, str)
@@ -95,6 +97,7 @@ class Content:
     tables: Sequence[Table] = ()
     notes: Sequence[Note] = ()
     figure_note: str = ""
+    figure_bytes: int | None = None
     warnings: Sequence[tuple[str, Warned]] = ()
     facts: Sequence[tuple[str, str]] = ()
     definitions: str = field(default="")

@@ -26,26 +26,45 @@ ROWS, FIGURE_ROWS = 250, 60
 """Rows of a table, and of the values of a figure, on the page; all of them are in the CSV file."""
 WIDE, LOW = 14, 6
 """Columns from which a table is turned, its columns written as rows, if it has at most so many rows."""
+CELL = 30
+"""Bytes of a table's cell on the page."""
 INLINE = 20_000
 """Characters of a CSV file that the page itself holds for download; it links longer ones beside it."""
 
 
 def page(content: Content, drawn: Sequence[Drawn]) -> str:
     """Write the page."""
-    described = [figure(d.picture) for d in drawn]
-    figures = [
-        {
-            "picture": d.picture,
-            "svg": d.inline,
-            "data": as_json(shown),
-            "table": _table(d.picture.rows(), d.picture.name, d.picture.title, FIGURE_ROWS),
-        }
-        for d, shown in zip(drawn, described, strict=True)
-    ]
+    described, figures, linked = _figures(drawn, content.figure_bytes)
     tables = [{"title": t.title, "rows": _table(t.frame, t.name, t.title, ROWS)} for t in content.tables]
     return template("report.html").render(
-        content=content, figures=figures, tables=tables, style=style() + colors(described), script=script()
+        content=content,
+        figures=figures,
+        linked=linked,
+        tables=tables,
+        style=style() + colors(described),
+        script=script(),
     )
+
+
+def _figures(
+    drawn: Sequence[Drawn], most: int | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[Drawn]]:
+    """Return the described figures, the same for the template, and those that don't fit into ``most`` bytes."""
+    described: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
+    linked: list[Drawn] = []
+    used = 0
+    for d in drawn:
+        shown = figure(d.picture)
+        data, table = as_json(shown), _table(d.picture.rows(), d.picture.name, d.picture.title, FIGURE_ROWS)
+        size = len(d.inline) + len(data) + len(table["csv"] or "") + CELL * sum(map(len, table["rows"]))
+        if most is not None and used + size > most:
+            linked.append(d)
+            continue
+        used += size
+        described.append(shown)
+        figures.append({"picture": d.picture, "svg": d.inline, "data": data, "table": table})
+    return described, figures, linked
 
 
 def _table(frame: pl.DataFrame, name: str, title: str, most: int) -> dict[str, Any]:

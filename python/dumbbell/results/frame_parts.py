@@ -7,6 +7,7 @@ can be made in another process.
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["FramePart", "TablePart", "joined", "kinds_of", "series"]
+
+TWICE = 12
+"""Columns that are in memory twice while they are joined."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class TablePart:
     kinds : mapping of str to set of type
         By column: the types of its values, without None.
     content : polars.DataFrame or bytes
-        The columns; compressed, in Arrow's format of files.
+        The columns; as bytes in Arrow's format of files, compressed with its schema.
     """
 
     counts: list[int]
@@ -63,17 +67,19 @@ class TablePart:
         if isinstance(self.content, bytes):
             return self
         content = io.BytesIO()
-        if self.content.width:
-            self.content.write_ipc(content, compression="zstd")
-        return TablePart(self.counts, self.kinds, content.getvalue())
+        self.content.write_ipc(content)
+        return TablePart(self.counts, self.kinds, zlib.compress(content.getvalue(), level=1))
 
-    def frame(self) -> pl.DataFrame:
-        """Return the columns."""
+    def frame(self, names: Iterable[str]) -> pl.DataFrame:
+        """Return those of the columns that exist."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
+        found = [name for name in names if name in self.kinds]
+        if not found:
+            return pl.DataFrame()
         if not isinstance(self.content, bytes):
-            return self.content
-        return pl.read_ipc(io.BytesIO(self.content)) if self.content else pl.DataFrame()
+            return self.content.select(found)
+        return pl.read_ipc(io.BytesIO(zlib.decompress(self.content)), columns=found)
 
 
 @dataclass(frozen=True)
@@ -109,21 +115,27 @@ class FramePart:
 
 
 def joined(parts: list[TablePart]) -> Iterator[pl.Series]:
-    """Yield each metric over the rows of all parts; the list is emptied."""
-    import polars as pl  # noqa: PLC0415 - slow to import
-
+    """Yield each metric over the rows of all parts. Some columns at a time are in memory twice."""
     kinds: dict[str, set[type]] = {}
     for part in parts:
         for name, its in part.kinds.items():
             kinds[name] = kinds.get(name, set()) | its
+    names = list(kinds)
+    for at in range(0, len(names), TWICE):
+        yield from _some(parts, {name: kinds[name] for name in names[at : at + TWICE]})
+
+
+def _some(parts: list[TablePart], kinds: Mapping[str, set[type]]) -> Iterator[pl.Series]:
+    """Yield some of the metrics."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     frames = []
     length = 0
-    while parts:
-        counts, frame = parts[0].counts, parts.pop(0).frame()
-        frames.append((length, frame))
-        length += sum(counts)
+    for part in parts:
+        frames.append((length, part.frame(kinds)))
+        length += sum(part.counts)
     for name, its in kinds.items():
-        given = [(before, frame.drop_in_place(name)) for before, frame in frames if name in frame.columns]
+        given = [(before, frame[name]) for before, frame in frames if name in frame.columns]
         lists = (part.dtype for _, part in given if isinstance(part.dtype, pl.List))
         dtype = next(lists) if its == {list} else series(name, [], its).dtype
         pieces: list[pl.Series] = []

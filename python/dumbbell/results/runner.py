@@ -238,7 +238,7 @@ class _Making:
             for run in batch.runs:
                 self.log.add(run.cell, run)
         if batch.rows is not None:
-            self.log.frame_parts.append(batch.rows)
+            self.log.add_frames(batch.rows)
 
     def _drawn(self, job: Job) -> bytes:
         """Return the place of a run in a random order, the same for the same seed."""

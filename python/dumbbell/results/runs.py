@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any, overload
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.results.frame_parts import FramePart
+from dumbbell.results.export import Frame
+from dumbbell.results.frame_parts import FramePart, TablePart
 from dumbbell.results.record import Run
 from dumbbell.results.stored_run import StoredRun, text_of
 
@@ -71,6 +72,7 @@ class RunLog:
         self._unpacked: OrderedDict[int, list[Run]] = OrderedDict()
         self.frame_parts: list[FramePart] = []
         """Rows of runs as columns, as far as worker processes have made them."""
+        self._kinds: dict[tuple[tuple[str, frozenset[type]], ...], Mapping[str, set[type]]] = {}
 
     def __len__(self) -> int:
         return len(self._at) + sum(map(len, self._pending.values()))
@@ -85,6 +87,14 @@ class RunLog:
     def add(self, cell: int, run: Run | StoredRun) -> None:
         """Add a run of a cell."""
         self._pending.setdefault(self.part(cell), {})[cell, run.repetition] = run
+
+    def add_frames(self, part: FramePart) -> None:
+        """Add the rows of runs as columns. Tables with the same columns share their description."""
+        tables: dict[Frame, TablePart] = {}
+        for name, table in part.tables.items():
+            described = tuple((column, frozenset(kinds)) for column, kinds in table.kinds.items())
+            tables[name] = replace(table, kinds=self._kinds.setdefault(described, table.kinds))
+        self.frame_parts.append(replace(part, tables=tables))
 
     def close(self, part: int) -> None:
         """Pack the runs of a part."""

@@ -139,6 +139,7 @@ class Store:
                 place = self.path / f"{name}.parquet"
                 self._replace(place, frame.write_parquet)
                 tables[name] = file_hash(place)
+                del frame  # before the next one is made
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
     @contextmanager

@@ -20,6 +20,8 @@ from dumbbell.validate.words import sentences, tolerances
 
 __all__ = ["content", "summary", "table"]
 
+FIGURE_BYTES = 1_000_000
+"""Figures on the page, bytes: the groups with the largest differences. The page stays below 2 MB with all cases."""
 SHOWN = {
     "goodput_bps": ("goodput Mbit/s", 1e-6),
     "cwnd_mean_packets": ("cwnd", 1.0),
@@ -92,6 +94,7 @@ def content(
             Table("by-variant", "By variant", summary(comparisons)),
             Table("cases", "Every flow", table(comparisons)),
         ],
+        figure_bytes=FIGURE_BYTES,
         facts=[("kernel", f"Linux {version}, User-mode Linux in virtual time, 250 ticks a second")],
     )
 
@@ -107,7 +110,11 @@ def _pictures(
     kernel: Mapping[str, Measured],
     comparisons: Sequence[Comparison],
 ) -> list[Picture]:
-    """One figure for each group of cases that differ in the path only: a panel for each flow of each case."""
+    """One figure for each group of cases that differ in the path only: a panel for each flow of each case.
+
+    Groups with flows outside are first, the ones with the largest differences before others.
+    """
+    worst: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     found: dict[tuple[str, str], Comparison] = {(c.case, c.flow): c for c in comparisons}
     groups: dict[str, list[Panel]] = defaultdict(list)
     for case in cases:
@@ -118,6 +125,10 @@ def _pictures(
             if not len(ours.cwnd) or not len(theirs.cwnd):
                 continue
             c = found[case.name, ours.name]
+            apart_most = max(
+                (abs(d.relative) for d in c.differences.values() if np.isfinite(d.relative)), default=0.0
+            )
+            worst[group] = max(worst[group], (len(c.outside), apart_most))
             title = rest if len(sim[case.name].flows) == 1 else f"{rest} {ours.name} ({ours.variant})"
             apart = "" if c.shape is None else f": shape {100 * c.shape:.0f} %"
             curves = [
@@ -127,5 +138,5 @@ def _pictures(
             groups[group].append(Panel(title + apart, "time (s)", "cwnd (segments)", curves))
     return [
         Picture(f"cwnd-{name}".replace("%", "pct"), f"cwnd over time, {name}", "", panels, columns=3, markers=False)
-        for name, panels in groups.items()
+        for name, panels in sorted(groups.items(), key=lambda item: worst[item[0]], reverse=True)
     ]

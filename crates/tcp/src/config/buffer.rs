@@ -24,7 +24,8 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "nagle",
         kind: Kind::Bool,
         default: "false",
-        doc: "a segment that isn't full waits while data is outstanding [RFC 9293 §3.7.4]",
+        doc: "a segment that isn't full waits while another one that isn't full is outstanding: Nagle's algorithm as \
+              modified by Minshall [RFC 9293 §3.7.4; Linux tcp_output.c tcp_nagle_check]",
     },
     Spec {
         name: "autotuning",

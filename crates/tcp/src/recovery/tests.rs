@@ -37,7 +37,7 @@ impl Parts {
         let mut scoreboard = Scoreboard::new(MSS as u32, false, true);
         (0..10).for_each(|i| scoreboard.push(at(i), at(i + 1), false, false, Time(i)));
         Parts {
-            snd: SendSequence { una: at(0), nxt: at(10), max: at(10), wnd_end: at(100) },
+            snd: SendSequence { una: at(0), nxt: at(10), max: at(10), wnd_end: at(100), sml: at(0) },
             scoreboard,
             timer: SendTimer::new(config.rto.timer_tick),
             rtt: RttEstimator::new(config.rto),

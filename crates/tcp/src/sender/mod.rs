@@ -62,6 +62,8 @@ pub(crate) struct SendSequence {
     pub(crate) max: u64,
     /// SND.UNA + SND.WND: the receiver allows data below this [Linux include/net/tcp.h tcp_wnd_end].
     pub(crate) wnd_end: u64,
+    /// The end of the last new segment that was not full [Linux tcp_output.c tcp_minshall_update, snd_sml].
+    pub(crate) sml: u64,
 }
 
 impl SendSequence {
@@ -112,7 +114,7 @@ impl Sender {
         };
         let cc = CcDriver::new(algorithm, &config);
         Sender {
-            snd: SendSequence { una: 1, nxt: 1, max: 1, wnd_end: 1 },
+            snd: SendSequence { una: 1, nxt: 1, max: 1, wnd_end: 1, sml: 1 },
             snd_wnd: 0,
             write_seq: 1,
             closing: false,

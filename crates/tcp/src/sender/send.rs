@@ -333,9 +333,11 @@ impl Sender {
             self.note_cwnd_limited(true);
             return false;
         }
-        if self.config.buffer.nagle && len < self.mss() && !fin_due && una < max {
+        // DIVERGES [RFC 9293 §3.7.4]: only an outstanding segment that isn't full counts, so that the end of a message need not wait
+        // for the full segments before it [Minshall et al. 1999; Linux tcp_output.c tcp_nagle_check, tcp_minshall_check].
+        if self.config.buffer.nagle && len < self.mss() && !fin_due && una < self.snd.sml {
             self.note_cwnd_limited(false);
-            return false; // [RFC 9293 §3.7.4]
+            return false;
         }
         if self.config.growth.idle_restart && una == max && max > 1 {
             let idle = now.since(self.last_sent_at);
@@ -356,6 +358,9 @@ impl Sender {
         let fin = self.closing && start + len == self.write_seq;
         let end = start + len + u64::from(fin);
         (self.snd.nxt, self.snd.max) = (end, end);
+        if len < self.mss() {
+            self.snd.sml = end;
+        }
         self.scoreboard.push(start, end, fin, self.burst.follows, now);
         if self.timed.is_none() && !self.config.connection.timestamps {
             self.timed = Some((end, now));

@@ -7,6 +7,7 @@ mod delivery;
 mod ecn;
 mod frto;
 mod linux_stack;
+mod nagle;
 mod rack;
 mod recovery;
 mod timers;
