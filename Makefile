@@ -9,11 +9,12 @@ BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
+WASM := python/dumbbell/studio/dumbbell.wasm
 # The same random cases in each run; PROPTEST_RNG_SEED=7 make test tries others.
 export PROPTEST_RNG_SEED ?= 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf kernel docs deny audit miri clean help
+.PHONY: demo test check bench bpf kernel studio docs deny audit miri clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -33,13 +34,14 @@ check: $(READY)  ## format, lints, types, stubs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
-bench: $(READY)  ## speed of the simulator (beside ns-2), its instructions, and of the analysis (beside tcptrace), where those are installed
+bench: $(READY)  ## speed of the simulator (beside ns-2), its instructions, in WebAssembly, and of the analysis (beside tcptrace), where those are installed
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
 	$(BIN)/python benches/variants.py
 	$(BIN)/python benches/link.py
+	$(BIN)/python benches/web.py
 
 # Compiled in their own folder, so that the objects don't depend on where the checkout is.
 bpf:             ## compile congestion control in BPF (needs clang and llvm-strip); the objects are kept in git
@@ -52,6 +54,10 @@ bpf:             ## compile congestion control in BPF (needs clang and llvm-stri
 
 kernel: $(READY) ## build the virtual-time kernel (--backend uml), unless it exists
 	$(BIN)/dumbbell kernel build
+
+studio:          ## the simulator as WebAssembly, in the Python package (needs Rust's target wasm32-unknown-unknown; rustup adds it)
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=...)" >&2; exit 1; }
+	@$(PYTHON) packaging/build_web.py
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
@@ -72,7 +78,7 @@ miri:            ## the unsafe code of the plugin interface under miri (nightly 
 	MIRIFLAGS=-Zmiri-ignore-leaks cargo +nightly miri test --package dumbbell-plugin --features load --lib
 
 clean:           ## remove everything that make has made
-	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST)
+	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST) $(WASM)
 
 # The tools come first and rarely change; the package is built again when Rust sources or its metadata change.
 $(TOOLS):

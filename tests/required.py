@@ -3,7 +3,8 @@
 ``DUMBBELL_KERNEL_TESTS=required`` (set by ``.ci/run``) makes every missing requirement a failure. A list of words
 requires only some: ``host`` (the host's own kernel, and root), ``users`` (ordinary users can make namespaces),
 ``uml`` (the virtual-time kernel), ``programs`` (of the host: a browser, ns-2, tshark, iperf3, valgrind and others),
-``packages`` (of Python: the extras ``dev``, ``studies``, ``web``, ``ssh`` and ``cluster``).
+``packages`` (of Python: the extras ``dev``, ``studies``, ``web``, ``ssh`` and ``cluster``), ``studio``
+(``dumbbell.wasm``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pytest
 
 __all__ = ["require", "require_packages", "require_programs", "require_root"]
 
-Group = Literal["host", "users", "uml", "programs", "packages"]
+Group = Literal["host", "users", "uml", "programs", "packages", "studio"]
 
 WORDS = os.environ.get("DUMBBELL_KERNEL_TESTS", "").split()
 PACKAGES = {
@@ -28,6 +29,7 @@ PACKAGES = {
     "iperf3": "iperf3",
     "llvm-strip": "llvm",
     "make": "make",
+    "node": "nodejs",
     "ns": "ns2",
     "ping": "iputils-ping",
     "python3": "python3",

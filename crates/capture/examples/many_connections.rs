@@ -9,8 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use dumbbell_capture::LinkType;
-use dumbbell_capture::write::{IpFields, PcapWriter, Segment, ethernet};
+use dumbbell_pcap::{IpFields, LinkType, PcapWriter, Segment, ethernet};
 use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 

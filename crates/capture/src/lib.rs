@@ -1,4 +1,5 @@
-//! Capture files: reading, dissection down to TCP and UDP, Wireshark's labels, analysis of connections, writing.
+//! Capture files: reading, dissection down to TCP and UDP, Wireshark's labels, analysis of connections.
+//! Writing is in `dumbbell-pcap`.
 //!
 //! ```text
 //! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyzer)
@@ -26,7 +27,6 @@ mod error;
 pub mod flow;
 mod frame;
 mod json;
-mod link_names;
 mod pack;
 mod packet_lengths;
 pub mod pair;
@@ -38,12 +38,12 @@ mod sink;
 pub mod table;
 pub mod tcp;
 mod udp;
-pub mod write;
 
 pub use analyze::Labeler;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
+pub use dumbbell_pcap::LinkType;
 pub use error::{Damage, Error, Fault};
-pub use frame::{Frame, LinkType};
+pub use frame::Frame;
 pub use packet_lengths::{PacketLengths, Row};
 pub use properties::{Digits, Properties};
 pub use read::{Kind, Reader};

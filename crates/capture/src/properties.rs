@@ -1,7 +1,7 @@
 //! Capture properties, as Wireshark and its `capinfos` define them [Wireshark capinfos.c].
 
+use crate::LinkType;
 use crate::read::{Compression, Interface, Kind, Reader, Section};
-use crate::{LinkType, link_names};
 
 /// The properties of a capture.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl Properties {
         let tally = reader.tally();
         let mut encapsulations: Vec<(LinkType, u64)> = Vec::new();
         for interface in reader.interfaces() {
-            match encapsulations.iter_mut().find(|(link, _)| link_names::same(*link, interface.link)) {
+            match encapsulations.iter_mut().find(|(link, _)| link.is_same_in_wireshark(interface.link)) {
                 Some((_, frames)) => *frames += interface.frames,
                 None => encapsulations.push((interface.link, interface.frames)),
             }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use dumbbell_capture::analyze::{Kind, Options, analyze};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
-use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
 use dumbbell_capture::{Dissector, Labeler, LinkType, Reader};
+use dumbbell_pcap::{IpFields, PcapWriter, Segment};
 use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 

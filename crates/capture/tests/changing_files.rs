@@ -6,8 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-use dumbbell_capture::write::PcapWriter;
 use dumbbell_capture::{Fault, LinkType, Reader};
+use dumbbell_pcap::PcapWriter;
 use dumbbell_units::Time;
 
 /// Bytes of a frame, and of its record: a file's header has 24.

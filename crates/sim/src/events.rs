@@ -91,14 +91,14 @@ impl EventQueue {
         self.set(slot, key(time, kind, slot));
     }
 
-    /// Removes and returns the next event.
+    /// Removes and returns the next event, if it is not after `until`.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Time, usize)> {
+    pub(crate) fn pop_by(&mut self, until: Time) -> Option<(Time, usize)> {
         if let Some(slot) = self.spent.take() {
             self.set(slot, NO_EVENT);
         }
         let key = self.nodes[1];
-        if key == NO_EVENT {
+        if key == NO_EVENT || time_of(key) > until {
             return None;
         }
         let slot = slot_of(key);
@@ -152,7 +152,7 @@ mod tests {
         for slots in [[0, 1, 2, 3, 4, 5, 6], [6, 4, 2, 0, 5, 3, 1]] {
             slots.iter().for_each(|&s| q.schedule(s, Time(5), kinds[s]));
             q.schedule(2, Time(5), kinds[2]);
-            let order: Vec<usize> = std::iter::from_fn(|| q.pop().map(|(_, s)| s)).collect();
+            let order: Vec<usize> = std::iter::from_fn(|| q.pop_by(Time::NEVER).map(|(_, s)| s)).collect();
             assert_eq!(order, [5, 3, 2, 1, 4, 0, 6]);
         }
     }
@@ -174,8 +174,11 @@ mod tests {
             } else {
                 model.sort_unstable();
                 assert_eq!(q.next_time(), model.first().map(|(t, ..)| Time(*t)));
+                if let Some(before) = model.first().and_then(|(t, ..)| t.checked_sub(1)) {
+                    assert_eq!(q.pop_by(Time(before)), None);
+                }
                 let expected = (!model.is_empty()).then(|| model.remove(0));
-                assert_eq!(q.pop(), expected.map(|(t, _, s)| (Time(t), s)));
+                assert_eq!(q.pop_by(Time::NEVER), expected.map(|(t, _, s)| (Time(t), s)));
                 now = expected.map_or(now, |(t, _, _)| t);
             }
         }

@@ -11,7 +11,7 @@
 //! flows    TCP, UDP, ping              live     the same network for packets of a real stack, on its clock
 //! meter    running statistics          record   columns of the series
 //! capture  pcapng files of the run            qlog     qlog files of QUIC connections
-//! air      Wi-Fi media in place of links
+//! air      Wi-Fi media in place of links          simulation  the event loop, in steps
 //! ```
 //! Not modeled: processing delay in nodes and routers, buffers other than the links' queues, single bit errors inside a
 //! packet (a corrupted packet is lost as a whole), changes of routes.
@@ -36,6 +36,7 @@ mod queue_result;
 mod record;
 mod reorder;
 mod run;
+mod simulation;
 mod tcp_meter;
 
 pub use capture::{Capture, Captures};
@@ -46,3 +47,4 @@ pub use network::Disciplines;
 pub use output::Output;
 pub use qlog::Qlog;
 pub use run::{Externals, run, run_one_by_one, run_with};
+pub use simulation::Simulation;

@@ -128,8 +128,7 @@ impl Live {
 
     /// Processes all events up to and including `until`.
     pub fn advance(&mut self, until: Time, mut each: impl FnMut(Event)) {
-        while self.net.events.next_time().is_some_and(|t| t <= until) {
-            let Some((at, slot)) = self.net.events.pop() else { return };
+        while let Some((at, slot)) = self.net.events.pop_by(until) {
             self.net.now = at;
             let arrived = self.net.on_link_event(slot);
             self.drain_events(&mut each);

@@ -6,8 +6,8 @@ use crate::tcp_meter::Delivered;
 use dumbbell_plan::SeriesPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
 use dumbbell_tcp::{DeliveredSegment, Snapshot};
-use dumbbell_trace::Table;
 use dumbbell_trace::tables::{DepartureTable, DropTable, FlowTable, PacketTable, QueueTable};
+use dumbbell_trace::{ColumnSlice, Table, TableSlice};
 use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::{Dur, Time};
 
@@ -95,6 +95,12 @@ impl FlowRecorder {
         self.private.iter_mut().zip(&self.row).for_each(|(c, v)| c.push(*v));
     }
 
+    /// The rows so far, of the tables that [`FlowRecorder::finish`] returns.
+    pub(crate) fn so_far(&self) -> impl Iterator<Item = TableSlice<'_>> {
+        let state = with_private(self.table.as_slice(&self.name), self.variant_columns, &self.private);
+        std::iter::once(state).chain(self.rtt.so_far(&self.name))
+    }
+
     pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
         let state = self.table.into_table(&self.name).with_private(self.variant_columns, self.private);
         std::iter::once(state).chain(self.rtt.into_table(&self.name))
@@ -179,6 +185,17 @@ impl QueueRecorder {
         self.drops.reason.push(reason as u8);
     }
 
+    /// The rows so far, of the tables that [`QueueRecorder::finish`] returns.
+    pub(crate) fn so_far(&self) -> impl Iterator<Item = TableSlice<'_>> {
+        let recorded = [self.series.queues, self.series.departures, self.series.drops];
+        let tables = [
+            with_private(self.queue.as_slice(&self.name), self.columns, &self.private),
+            self.departures.as_slice(&self.name),
+            self.drops.as_slice(&self.name),
+        ];
+        tables.into_iter().zip(recorded).filter_map(|(table, recorded)| recorded.then_some(table))
+    }
+
     pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
         let recorded = [self.series.queues, self.series.departures, self.series.drops];
         let tables = [
@@ -188,6 +205,17 @@ impl QueueRecorder {
         ];
         tables.into_iter().zip(recorded).filter_map(|(table, recorded)| recorded.then_some(table))
     }
+}
+
+/// Adds the private columns of a variant or a queue discipline.
+fn with_private<'a>(
+    mut table: TableSlice<'a>,
+    names: &'static [&'static str],
+    columns: &'a [Vec<f64>],
+) -> TableSlice<'a> {
+    let private = names.iter().zip(columns).map(|(name, values)| (*name, ColumnSlice::F64(values)));
+    table.columns.extend(private);
+    table
 }
 
 /// The event of a row in the packet table.

@@ -1,7 +1,6 @@
-//! One run: builds the network and the flows of a plan, processes all events, collects the results.
+//! One run, from its plan to its results; the flows of a plan.
 
 use crate::error::SimError;
-use crate::events::Kind;
 use crate::flows::algorithms::{Algorithms, VariantSource};
 use crate::flows::ping::{PingConfig, PingFlow};
 use crate::flows::quic::{QuicApplication, QuicFlow};
@@ -10,16 +9,16 @@ use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
 use crate::flows::workload::WorkloadFlow;
-use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::{Arrived, Disciplines, Network, Pace};
+use crate::flows::{Flow, FlowInfo};
+use crate::network::{Disciplines, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
+use crate::simulation::Simulation;
 use dumbbell_apps::abr::{self, ExternalAbr};
 use dumbbell_apps::{AbrPlan, Http, Page, Player};
 use dumbbell_cc::{External, Failure};
 use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, Schedule, TransportPlan};
 use dumbbell_tcp::Config;
-use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -64,104 +63,12 @@ pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
 }
 
 fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
-    dumbbell_plan::check(plan)?;
-    let failure = Failure::default();
-    let holds = !(external.variants.is_empty() && external.rules.is_empty());
-    let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
-    let may_fail = holds || has_workload || !external.disciplines.is_empty();
-    let mut net = Network::new(plan, pace, &external.disciplines, &failure)?;
-    if holds {
-        net.hold_senders();
-    }
-    let first_timer = 2 * net.links();
-    let measure = first_timer + TIMERS * plan.flows.len();
-    net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
-    let mut flows = Vec::with_capacity(plan.flows.len());
-    for (i, flow) in plan.flows.iter().enumerate() {
-        let flow = build(plan, i, flow, external, &failure)?;
-        net.set_timer(i, APP, flow.info().start);
-        flows.push(flow);
-    }
-    let mut events = 0;
-    while let Some((time, slot)) = net.events.pop() {
-        if time > net.end {
-            break;
-        }
-        net.now = time;
-        events += 1;
-        if slot < first_timer {
-            if let Some(packet) = net.on_link_event(slot) {
-                flows[flow_of(&packet)].on_packet(packet, packet.flow % 2 == 0, &mut net);
-                net.free(packet.body);
-            }
-        } else if slot == measure {
-            for flow in &mut flows {
-                flow.info_mut().begin_measurement(time);
-                flow.restart_meter(&net);
-            }
-        } else {
-            let timer = slot - first_timer;
-            flows[timer / TIMERS].on_timer(timer % TIMERS, &mut net);
-        }
-        process_ahead(&mut net, &mut flows);
-        if may_fail && failure.is_set() {
-            break;
-        }
-    }
-    check_failure(&failure, net.now)?;
-    net.now = net.end;
-    net.catch_up();
-    let results = flows.iter_mut().map(|flow| {
-        let mut result = flow.finish(&mut net);
-        let info = flow.info();
-        result.name.clone_from(&info.name);
-        result.start_s = info.start.as_secs();
-        result.drop_rate =
-            (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
-        result
-    });
-    let flows = results.collect();
-    let queues = net.finish();
-    if may_fail {
-        net.close_queues();
-        check_failure(&failure, net.end)?;
-    }
-    let captures = net.captures();
-    let (transfers, trace, qlogs) = (net.transfers, net.trace, net.qlogs);
-    Ok(Output { flows, queues, transfers, trace, captures, qlogs, events })
+    let mut simulation = Simulation::with(plan, external, pace)?;
+    simulation.advance(Time(plan.duration_ns))?;
+    simulation.finish()
 }
 
-/// Returns the failure of external code as an error. `now`: the clock, for code that doesn't report the time.
-fn check_failure(failure: &Failure, now: Time) -> Result<(), SimError> {
-    let Some((part, message)) = failure.get() else { return Ok(()) };
-    let at = failure.time().unwrap_or(now);
-    Err(SimError::External { place: part.to_owned(), at, message: message.to_owned() })
-}
-
-/// The number of a packet's flow.
-#[inline]
-fn flow_of(packet: &Arrived) -> usize {
-    direction_of(packet.flow) as usize / 2
-}
-
-/// Lets endpoints process packets ahead of the clock. The others wait for their time.
-fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
-    let now = net.now;
-    let mut n = 0;
-    while n < net.ahead.len() {
-        match net.arrives_ahead(n) {
-            Some((packet, at)) if flows[flow_of(&packet)].on_packet_ahead(packet, at, net) => {
-                net.now = now;
-                net.free(packet.body);
-            }
-            _ => net.not_ahead(n),
-        }
-        n += 1;
-    }
-    net.ahead.clear();
-}
-
-fn build(
+pub(crate) fn build(
     plan: &Plan,
     index: usize,
     flow: &FlowPlan,

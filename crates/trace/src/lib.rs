@@ -21,6 +21,28 @@ pub enum ColumnData {
     U8(Vec<u8>),
 }
 
+/// The values of a column, borrowed: from a table, or from a recorder while the run is in progress.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ColumnSlice<'a> {
+    /// See [`ColumnData::U64`].
+    U64(&'a [u64]),
+    /// See [`ColumnData::F64`].
+    F64(&'a [f64]),
+    /// See [`ColumnData::U32`].
+    U32(&'a [u32]),
+    /// See [`ColumnData::U8`].
+    U8(&'a [u8]),
+}
+
+/// A table, borrowed: its columns have the names and the order of [`Table`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSlice<'a> {
+    /// The name, such as `flow/tcp` or `queue/r1->r2`.
+    pub name: String,
+    /// Names and values of the columns.
+    pub columns: Vec<(&'a str, ColumnSlice<'a>)>,
+}
+
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
@@ -50,12 +72,7 @@ impl ColumnData {
     /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self {
-            ColumnData::U64(v) => v.len(),
-            ColumnData::F64(v) => v.len(),
-            ColumnData::U32(v) => v.len(),
-            ColumnData::U8(v) => v.len(),
-        }
+        self.as_slice().len()
     }
 
     /// True if the column has no rows.
@@ -67,11 +84,17 @@ impl ColumnData {
     /// Returns the type of the values.
     #[must_use]
     pub fn kind(&self) -> ColumnType {
+        self.as_slice().kind()
+    }
+
+    /// Borrows the values.
+    #[must_use]
+    pub fn as_slice(&self) -> ColumnSlice<'_> {
         match self {
-            ColumnData::U64(_) => ColumnType::U64,
-            ColumnData::F64(_) => ColumnType::F64,
-            ColumnData::U32(_) => ColumnType::U32,
-            ColumnData::U8(_) => ColumnType::U8,
+            ColumnData::U64(v) => ColumnSlice::U64(v),
+            ColumnData::F64(v) => ColumnSlice::F64(v),
+            ColumnData::U32(v) => ColumnSlice::U32(v),
+            ColumnData::U8(v) => ColumnSlice::U8(v),
         }
     }
 
@@ -89,7 +112,52 @@ impl ColumnData {
     }
 }
 
+impl ColumnSlice<'_> {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnSlice::U64(v) => v.len(),
+            ColumnSlice::F64(v) => v.len(),
+            ColumnSlice::U32(v) => v.len(),
+            ColumnSlice::U8(v) => v.len(),
+        }
+    }
+
+    /// True if the column has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the type of the values.
+    #[must_use]
+    pub fn kind(&self) -> ColumnType {
+        match self {
+            ColumnSlice::U64(_) => ColumnType::U64,
+            ColumnSlice::F64(_) => ColumnType::F64,
+            ColumnSlice::U32(_) => ColumnType::U32,
+            ColumnSlice::U8(_) => ColumnType::U8,
+        }
+    }
+}
+
+impl TableSlice<'_> {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, values)| values.len())
+    }
+}
+
 impl Table {
+    /// Borrows the table.
+    #[must_use]
+    pub fn as_slice(&self) -> TableSlice<'_> {
+        let columns = self.columns.iter().map(|column| (column.name.as_str(), column.data.as_slice()));
+        TableSlice { name: self.name.clone(), columns: columns.collect() }
+    }
+
     /// Returns a table without columns.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Table {

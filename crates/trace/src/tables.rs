@@ -3,7 +3,7 @@
 //! The simulator and the kernel back ends fill these structs, and the docs list the columns from [`TABLES`]. A queue
 //! discipline or a variant adds its private columns, all of type f64, from its registry row.
 
-use crate::{ColumnData, Table};
+use crate::{ColumnData, ColumnSlice, Table, TableSlice};
 
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,15 @@ macro_rules! table {
             pub fn into_table(self, name: &str) -> Table {
                 self.append_to(Table::new(format!("{}/{name}", $kind)))
             }
+
+            /// Borrows the rows so far, under the name that [`Self::into_table`] gives the table.
+            #[must_use]
+            pub fn as_slice(&self, name: &str) -> TableSlice<'_> {
+                TableSlice {
+                    name: format!("{}/{name}", $kind),
+                    columns: vec![$((stringify!($column), table!(@slice $type &self.$column))),+],
+                }
+            }
         }
     };
     (@spec $column:ident u64 $unit:literal $doc:literal) => {
@@ -107,6 +116,10 @@ macro_rules! table {
     (@spec $column:ident u8 $unit:literal $doc:literal) => {
         ColumnSpec { name: stringify!($column), kind: ColumnType::U8, unit: $unit, doc: $doc }
     };
+    (@slice u64 $values:expr) => { ColumnSlice::U64($values) };
+    (@slice f64 $values:expr) => { ColumnSlice::F64($values) };
+    (@slice u32 $values:expr) => { ColumnSlice::U32($values) };
+    (@slice u8 $values:expr) => { ColumnSlice::U8($values) };
     (@data u64 $values:expr) => { ColumnData::U64($values) };
     (@data f64 $values:expr) => { ColumnData::F64($values) };
     (@data u32 $values:expr) => { ColumnData::U32($values) };
@@ -261,7 +274,9 @@ mod tests {
     #[test]
     fn tables_have_the_described_columns() {
         let drops = DropTable { t_ns: vec![5], flow: vec![2], bytes: vec![1500], reason: vec![1] };
+        let borrowed = drops.clone();
         let table = drops.into_table("r1->r2");
+        assert_eq!(borrowed.as_slice("r1->r2"), table.as_slice());
         assert_eq!(table.name, "drops/r1->r2");
         let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["t_ns", "flow", "bytes", "reason"]);

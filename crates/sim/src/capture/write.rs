@@ -2,9 +2,8 @@
 //! checksums.
 
 use super::{CapturedPacket, Cause, Run, SentPacket};
-use dumbbell_capture::LinkType;
-use dumbbell_capture::write::{
-    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
+use dumbbell_pcap::{
+    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, LinkType, PcapngWriter, Segment, Statistics,
 };
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
 use dumbbell_quic::UDP_HEADER;

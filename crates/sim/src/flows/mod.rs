@@ -13,6 +13,7 @@ pub(crate) mod web;
 pub(crate) mod workload;
 
 use crate::network::{Arrived, Network};
+use crate::record::FlowRecorder;
 use dumbbell_plan::{FlowResult, Plan};
 use dumbbell_units::Time;
 use dumbbell_wire::IpVersion;
@@ -103,6 +104,10 @@ pub(crate) trait Flow: Send {
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network);
     /// Restarts the metrics, because the measurement begins.
     fn restart_meter(&mut self, net: &Network);
+    /// The recorder of the flow's series, if they are recorded.
+    fn recorder(&self) -> Option<&FlowRecorder> {
+        None
+    }
     /// Returns the results and moves the flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;
 }

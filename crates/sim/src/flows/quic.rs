@@ -416,6 +416,10 @@ impl Flow for QuicFlow {
         self.result = (self.info.stop <= net.now).then(|| self.metrics(net));
     }
 
+    fn recorder(&self) -> Option<&FlowRecorder> {
+        self.recorder.as_deref()
+    }
+
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         let mut result = match self.result.take() {
             Some(result) => result,

@@ -443,6 +443,10 @@ impl Flow for TcpFlow {
         self.result = (self.info.stop <= net.now).then(|| Box::new(self.metrics(net)));
     }
 
+    fn recorder(&self) -> Option<&FlowRecorder> {
+        self.recorder.as_deref()
+    }
+
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         let mut result = match self.result.take() {
             Some(result) => *result,

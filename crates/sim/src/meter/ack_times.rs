@@ -15,8 +15,8 @@ use super::DurationStats;
 use crate::record::Gate;
 use dumbbell_plan::FlowResult;
 use dumbbell_tcp::{DeliveredSegment, SegmentFate};
-use dumbbell_trace::Table;
 use dumbbell_trace::tables::RttTable;
+use dumbbell_trace::{Table, TableSlice};
 use dumbbell_units::{Dur, Time};
 
 /// True if the cumulative ACK covers, beside others, a retransmitted packet that no SACK has reported before.
@@ -131,6 +131,12 @@ impl RttSeries {
                 self.table.rtt_ns.push(now.since(p.first_at).0);
             }
         }
+    }
+
+    /// The rows so far of the flow `name`; None without rows.
+    #[must_use]
+    pub fn so_far(&self, name: &str) -> Option<TableSlice<'_>> {
+        (!self.table.t_ns.is_empty()).then(|| self.table.as_slice(name))
     }
 
     /// Returns the table of the flow `name`; None without rows.

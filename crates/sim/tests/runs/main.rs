@@ -14,6 +14,7 @@ mod plans;
 mod qlog;
 mod quic;
 mod repeatable;
+mod steps;
 mod timing;
 mod tls;
 mod web;

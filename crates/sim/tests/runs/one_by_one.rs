@@ -53,7 +53,7 @@ fn placed_flow(grid: bool) -> impl Strategy<Value = (FlowSketch, usize, usize)> 
     (flow, 0..100usize, 1..100usize)
 }
 
-fn network() -> impl Strategy<Value = Row> {
+pub(crate) fn network() -> impl Strategy<Value = Row> {
     prop_oneof![network_with(false), network_with(true)]
 }
 

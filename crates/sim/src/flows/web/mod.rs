@@ -446,6 +446,10 @@ impl Flow for WebFlow {
         }
     }
 
+    fn recorder(&self) -> Option<&FlowRecorder> {
+        self.recorder.as_deref()
+    }
+
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         let mut result = match self.result.take() {
             Some(result) => *result,

@@ -68,11 +68,6 @@ fn row(link: LinkType) -> Option<&'static Row> {
     NAMES.iter().find(|row| row.0 == link.0)
 }
 
-/// True if both are one link type in Wireshark: raw IP and PPP have several numbers.
-pub(crate) fn same(a: LinkType, b: LinkType) -> bool {
-    a == b || matches!((row(a), row(b)), (Some(a), Some(b)) if a.1 == b.1)
-}
-
 impl LinkType {
     /// Its name in Wireshark; `LINKTYPE_` and the number if it is unknown.
     pub fn title(self) -> String {
@@ -85,7 +80,12 @@ impl LinkType {
     }
 
     /// Its number in Wireshark.
-    pub(crate) fn wireshark_number(self) -> u16 {
+    pub fn wireshark_number(self) -> u16 {
         row(self).map_or(u16::MAX, |row| row.1)
+    }
+
+    /// True if both are one link type in Wireshark: raw IP and PPP have several numbers.
+    pub fn is_same_in_wireshark(self, other: LinkType) -> bool {
+        self == other || matches!((row(self), row(other)), (Some(a), Some(b)) if a.1 == b.1)
     }
 }
