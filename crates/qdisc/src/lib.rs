@@ -23,6 +23,7 @@ mod discipline;
 mod disciplines;
 pub mod external;
 mod fifo;
+mod decaying_queues;
 mod flow_queues;
 mod packet;
 mod registry;
