@@ -19,11 +19,11 @@
 //! missing.
 
 pub mod aqm;
+mod decaying_queues;
 mod discipline;
 mod disciplines;
 pub mod external;
 mod fifo;
-mod decaying_queues;
 mod flow_queues;
 mod packet;
 mod registry;

@@ -21,8 +21,8 @@
 use crate::aqm::Verdict;
 use crate::aqm::cobalt::{Cobalt, CobaltParams};
 use crate::aqm::deficit_shaper::DeficitShaper;
-use crate::discipline::{Discipline, Limit, LinkInfo, positive_duration};
 use crate::decaying_queues::{DecayingQueues, Flow, Visit};
+use crate::discipline::{Discipline, Limit, LinkInfo, positive_duration};
 use crate::flow_queues::flow_hash;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};

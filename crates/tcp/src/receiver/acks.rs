@@ -261,3 +261,27 @@ impl Acks {
         self.pending = self.pending.saturating_sub(1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_segment_in_order_is_acknowledged_at_the_latest_when_it_is_read() {
+        let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
+        let path = PathRtt { srtt: Some(Dur::millis(10)), rto: Dur::secs(1) };
+        for window_shrinks in [false, true] {
+            let mut acks = Acks::default();
+            acks.lrcvtime = Some(Time(0)); // no quick ACKs at the start
+            let segment =
+                ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
+            let mut receive = |n: u64| {
+                let read_first =
+                    acks.on_data(Arrival::InOrder, segment, 1 + 1448 * n, Time(n), &path, &config);
+                (acks.pending, read_first)
+            };
+            assert_eq!(receive(1), (0, false));
+            assert_eq!(receive(2), (1, window_shrinks));
+        }
+    }
+}
