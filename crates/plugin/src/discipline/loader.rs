@@ -120,6 +120,7 @@ impl External for LoadedDiscipline {
             base_rtt: link.base_rtt.0,
             seed: link.seed,
             path: Text::borrow(&link.path),
+            linux: link.linux,
         };
         let mut reply = Reply::default();
         let (queue, error) = with_sink(|sink| {

@@ -65,6 +65,7 @@ pub struct Link {
     pub base_rtt: u64,
     pub seed: u64,
     pub path: Text,
+    pub linux: bool,
 }
 
 /// The context of a call.
