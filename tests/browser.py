@@ -6,12 +6,15 @@ import json
 import re
 import subprocess
 from html import unescape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 from required import require_programs
 
-__all__ = ["probe"]
+__all__ = ["posted", "probe"]
 
 MEASURES = """
 const root = document.documentElement;
@@ -84,3 +87,51 @@ def probe(page: Path, *, width: int = 1280, dark: bool = False, script: str = "n
     answer: dict[str, Any] = json.loads(unescape(found[1]))
     assert "error" not in answer, answer
     return answer
+
+
+def posted(page: str, profile: Path, *, timeout_s: float = 300.0) -> Any:
+    """Open a page from a server on this machine, and return the JSON that it posts to ``/``.
+
+    For pages that wait for other threads of the browser: `probe` ends when the page's own thread has nothing to do.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    profile : Path
+        A directory for the browser's files.
+    timeout_s : float
+        After so long without an answer `queue.Empty` is raised.
+    """
+    require_programs("chromium")
+    answers: Queue[bytes] = Queue()
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._send(page.encode() if self.path == "/" else b"")
+
+        def do_POST(self) -> None:
+            answers.put(self.rfile.read(int(self.headers["Content-Length"])))
+            self._send(b"")
+
+        def _send(self, content: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+                   f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"]  # fmt: skip
+        browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            return json.loads(answers.get(timeout=timeout_s))
+        finally:
+            browser.terminate()
+            browser.wait()
+            server.shutdown()

@@ -7,7 +7,9 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +38,50 @@ DOCUMENT = {
 PROGRAM = Path(__file__).parent / "dask_cluster.py"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[tuple[str, list[int]]]:
-    """Start a scheduler with two workers; returns its address for ``--cluster`` and the processes' IDs."""
+@contextmanager
+def started() -> Iterator[tuple[str, list[int], subprocess.Popen[str]]]:
+    """Start a scheduler with two workers: its address for ``--cluster``, the workers' process IDs, its process."""
     require_packages("distributed", "dask_jobqueue")
-    started = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, str(PROGRAM), "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    assert started.stdout is not None and started.stdin is not None
-    address, *pids = started.stdout.readline().split()
-    yield address, [int(pid) for pid in pids]
-    started.stdin.close()
-    started.wait(timeout=60)
-    started.stdout.close()
+    assert process.stdout is not None and process.stdin is not None
+    address, *pids = process.stdout.readline().split()
+    yield address, [int(pid) for pid in pids], process
+    process.stdin.close()
+    process.wait(timeout=60)
+    process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[tuple[str, list[int]]]:
+    with started() as (address, pids, _):
+        yield address, pids
+
+
+@pytest.fixture
+def at_submit(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int, Any, Any], None]], None]:
+    """Return a function that sets what follows each submit: it gets its number from 1, the client and the future."""
+
+    def set_to(then: Callable[[int, Any, Any], None]) -> None:
+        enter = dask_pool.DaskPool.__enter__
+
+        def entered(pool: dask_pool.DaskPool[Any]) -> dask_pool.DaskPool[Any]:
+            enter(pool)
+            client, number = pool._client, count(1)
+            submit = client.submit
+
+            def spoiled(*call: Any, **how: Any) -> Any:
+                future = submit(*call, **how)
+                then(next(number), client, future)
+                return future
+
+            client.submit = spoiled
+            return pool
+
+        monkeypatch.setattr(dask_pool.DaskPool, "__enter__", entered)
+
+    return set_to
 
 
 @pytest.fixture
@@ -76,15 +109,61 @@ def test_workers_of_dask_make_the_same_bytes(
 
 
 def test_a_lost_worker_of_dask_costs_no_run(
-    scenario: Scenario, cluster: tuple[str, list[int]], tmp_path: Path
+    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
 ) -> None:
-    def kill(done: int, _every: int) -> None:
-        if 0 < done < 10:
+    def kill(number: int, _client: Any, _future: Any) -> None:
+        if number == 5:
             os.kill(cluster[1][0], signal.SIGKILL)
 
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0], progress=kill)
+    at_submit(kill)
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
     dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
     assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_canceled_tasks_are_given_out_again(
+    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
+) -> None:
+    def cancel(number: int, _client: Any, future: Any) -> None:
+        if number in (1, 3):  # the setup, a task
+            future.cancel(force=True)
+
+    at_submit(cancel)
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
+    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_a_broken_connection_costs_no_run(
+    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
+) -> None:
+    def interrupt(number: int, client: Any, _future: Any) -> None:
+        if number == 3:
+            client.loop.add_callback(client.scheduler_comm.comm.abort)
+
+    at_submit(interrupt)
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
+    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_a_task_that_is_always_canceled_is_an_error(
+    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any
+) -> None:
+    at_submit(lambda _number, _client, future: future.cancel())
+    line = f"--cluster: the scheduler canceled a task {dask_pool.MOST_TIMES} times"
+    with pytest.raises(BackendError, match=f"^{line}$"):
+        dumbbell.run(scenario, cluster=cluster[0])
+
+
+def test_the_end_of_the_scheduler_is_an_error_of_one_line(
+    scenario: Scenario, at_submit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "CONNECT_S", 1)
+    with started() as (address, _, process):
+        at_submit(lambda *_: process.kill())
+        with pytest.raises(BackendError, match=r"^--cluster: the connection to the scheduler was lost$"):
+            dumbbell.run(scenario, cluster=address)
 
 
 def test_an_interrupted_sweep_keeps_its_runs(

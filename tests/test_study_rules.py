@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -81,7 +82,7 @@ def spread(kind: str, rng: np.random.Generator, trials: int, n: int) -> npt.NDAr
     """Draw differences with mean 0 and standard deviation 1, shape (trials, n)."""
     if kind == "skewed":
         # A log-normal variable has mean e^(1/2) and variance (e - 1) e.
-        return np.asarray((np.exp(rng.standard_normal((trials, n))) - np.exp(0.5)) / np.sqrt((np.e - 1) * np.e))
+        return np.asarray((np.exp(rng.standard_normal((trials, n))) - np.exp(0.5)) / math.sqrt((math.e - 1) * math.e))
     if kind == "bimodal":
         return np.asarray((rng.choice([-1.0, 1.0], (trials, n)) + 0.2 * rng.standard_normal((trials, n))) / 1.04**0.5)
     return rng.standard_normal((trials, n))

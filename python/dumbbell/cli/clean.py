@@ -9,7 +9,7 @@ __all__ = ["clean"]
 
 @front.command("clean", "dumbbell clean")
 def clean() -> None:
-    """Remove the folders and processes that killed runs on a real kernel and killed builds of one have left.
+    """Remove the folders and processes that killed kernel runs and kernel builds have left.
 
     Nothing else is removed. The kernel itself removes the namespaces, interfaces and queue disciplines of a run when
     its process ends, also when it is killed.

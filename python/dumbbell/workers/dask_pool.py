@@ -12,8 +12,11 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Self, TypeVar
+from uuid import uuid4
 
 from dumbbell.activity import report
 from dumbbell.exceptions import BackendError, DumbbellError
@@ -29,11 +32,14 @@ NOTICED_S = 0.1
 COUNTED_S = 1.0
 """Seconds after which the number of workers is asked for again."""
 CONNECT_S = 10
-"""Seconds that a scheduler has to answer."""
+"""Seconds that a scheduler has to answer, at the start and after its connection broke."""
+MOST_TIMES = 5
+"""Times that a task is given out before its cancellation is an error."""
 CLOSE_S = 0.3
 """Seconds for the end of the connection: it must not delay Ctrl-C."""
 
 Task = TypeVar("Task")
+_LOST = object()
 _WORK = threading.local()
 """The function of a task that this thread of a worker has made, and the name of its setup."""
 
@@ -75,43 +81,75 @@ class DaskPool(Generic[Task]):
     def count(self) -> int:
         """The number of threads of all workers."""
         asked, count = self._counted
-        if time.monotonic() - asked > COUNTED_S:
-            count = sum(self._client.nthreads().values())
+        if time.monotonic() - asked > COUNTED_S and self._client.status == "running":
+            with suppress(OSError):  # the connection breaks now
+                count = sum(self._client.nthreads().values())
             self._counted = time.monotonic(), count
         return count
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[tuple[Task, Any]]:
-        """Give out tasks, and yield each with its reply; see `dumbbell.workers.Pool.run`."""
-        setup = self._client.submit(_same, self._setup, key=f"dumbbell-setup-{self._name}")
+        """Give out tasks, and yield each with its reply; see `dumbbell.workers.Pool.run`.
+
+        A scheduler cancels tasks that depend on data it has lost, and a client cancels all tasks when its connection
+        breaks. Such tasks are given out again, at most `MOST_TIMES` times.
+        """
         ended: SimpleQueue[Any] = SimpleQueue()
-        tasks: dict[str, tuple[Any, Task]] = {}
+        given: dict[str, tuple[Any, Task, int]] = {}
+        again: list[tuple[Task, int]] = []
+        setup: Any = None
+
+        def give(task: Task, times: int) -> None:
+            nonlocal setup
+            if setup is None:
+                setup = self._client.submit(_same, self._setup, key=f"dumbbell-setup-{self._name}-{uuid4().hex}")
+            future = self._client.submit(do, self._make, self._name, setup, task, pure=False)
+            given[future.key] = future, task, times
+            future.add_done_callback(ended.put)
+
         while True:
-            while len(tasks) < AHEAD * max(self.count, 1) and (task := next_task()) is not None:
-                future = self._client.submit(do, self._make, self._name, setup, task, pure=False)
-                tasks[future.key] = future, task
-                future.add_done_callback(ended.put)
-            if not tasks:
+            if connected := self._connected():
+                while again:
+                    give(*again.pop())
+                while len(given) < AHEAD * max(self.count, 1) and (task := next_task()) is not None:
+                    give(task, 1)
+            if not given and not again:
                 return
             try:
                 future = ended.get(timeout=NOTICED_S)
             except Empty:
-                report("" if self.count else "waiting for workers")
+                waits_for = "" if self.count else "workers"
+                if not connected:
+                    waits_for = "the scheduler"
+                report(waits_for and f"waiting for {waits_for}")
                 continue
             report("")
-            _, task = tasks.pop(future.key)
-            yield task, _reply(future)
+            _, task, times = given.pop(future.key)
+            if (reply := _reply(future)) is not _LOST:
+                yield task, reply
+            elif times < MOST_TIMES:
+                again.append((task, times + 1))
+                setup = None
+            else:
+                raise BackendError(f"--cluster: the scheduler canceled a task {times} times")
+
+    def _connected(self) -> bool:
+        """Return whether the scheduler can be reached now; BackendError if the client has given up."""
+        if self._client.status == "closed":
+            raise BackendError("--cluster: the connection to the scheduler was lost")
+        return bool(self._client.status == "running")
 
 
 def _reply(future: Any) -> Any:  # noqa: ANN401
-    """Return the reply of a task that has ended; BackendError without one."""
-    if future.status == "finished":
-        succeeded, content = future.result()
-        if succeeded:
-            return content
-        raise BackendError(content)
+    """Return the reply of a task that has ended, or _LOST; BackendError if it failed."""
     if future.status == "error":
         raise BackendError(f"--cluster: {_line(future.exception())}")
-    raise BackendError("--cluster: the connection to the scheduler was lost")
+    try:
+        succeeded, content = future.result()
+    except (OSError, CancelledError):  # the connection broke, or the task was canceled
+        return _LOST
+    if succeeded:
+        return content
+    raise BackendError(content)
 
 
 def _same(setup: bytes) -> bytes:
