@@ -1,4 +1,4 @@
-"""Examples that the studio offers: settings that differ from the defaults, and the sentence about what the plots show."""
+"""Examples that the studio offers: settings that differ from the defaults, and sentences about the plots."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ PRESETS = (
     ),
     Preset(
         "sawtooth",
-        "Sawtooth of Reno",
-        "After each loss the window is halved; then it grows by one segment in each round trip.",
-        [{"variant": "reno"}],
+        "Sawtooth",
+        "Reno with SACK halves the window after a loss. Then the window grows by one segment in each round trip.",
+        [{"variant": "sack"}],
         {"rate": 5, "rtt": 50, "buffer": 20, "duration": 30},
     ),
     Preset(
@@ -75,7 +75,7 @@ PRESETS = (
     Preset(
         "vegas-starves",
         "Vegas beside NewReno",
-        "Vegas reduces its window when the queue grows, so that NewReno, which fills the queue, gets most of the rate.",
+        "Vegas reduces its window when the queue grows. NewReno fills the queue and gets most of the rate.",
         [{"variant": "vegas"}, {"variant": "newreno", "start": 3}],
         {"buffer": 100, "duration": 30},
     ),
@@ -89,30 +89,30 @@ PRESETS = (
     Preset(
         "codel",
         "CoDel",
-        "CoDel drops packets when they have waited for more than 5 ms for 100 ms: the RTT stays low at any buffer.",
+        "CoDel drops packets when all have waited for more than 5 ms during 100 ms: the queue stays short.",
         [{"variant": "cubic"}, {"variant": "cubic", "start": 1}],
         {"discipline": "codel", "buffer": 500, "duration": 30},
     ),
     Preset(
         "rtt-unfairness",
         "RTT unfairness",
-        "Two NewReno flows, one with an RTT that is 120 ms longer: its window grows more slowly and its share is smaller.",
+        "The RTT of the second flow is 120 ms longer. Its window grows more slowly, and its share is smaller.",
         [{"variant": "newreno"}, {"variant": "newreno", "extra": 120}],
         {"buffer": 60, "duration": 60},
     ),
     Preset(
         "l4s",
         "ECN and L4S",
-        "Prague and CUBIC with ECN at a DualPI2 queue: congestion is signaled by marks, and hardly a packet is dropped.",
+        "Prague and CUBIC with ECN at a DualPI2 queue: marks signal congestion, and hardly a packet is dropped.",
         [{"variant": "prague"}, {"variant": "cubic", "ecn": "on"}],
         {"discipline": "dualpi2", "rate": 20, "rtt": 20, "buffer": 500},
     ),
     Preset(
         "incast",
         "Incast",
-        "Eight senders answer at the same time over a short path: the small buffer overflows, and timeouts follow.",
-        [{"variant": "newreno", "application": "transfer", "size": 200, "stack": "linux"} for _ in range(8)],
-        {"rate": 100, "rtt": 1, "buffer": 30, "duration": 2},
+        "Eight senders answer at the same time. The small buffer overflows, and some of them wait for a timeout.",
+        [{"variant": "newreno", "application": "transfer", "size": 64, "stack": "linux"} for _ in range(8)],
+        {"rate": 100, "rtt": 1, "buffer": 15, "duration": 1},
     ),
 )
 """In the order of the page's list; the page begins with the first."""

@@ -1,8 +1,8 @@
-"""What can be set in the studio, and the scenario of a choice of settings.
+"""The settings of the studio, and the scenario of a choice of settings.
 
-Settings are a mapping: the names of `PATH` with numbers or choices, and ``flows``, a list of mappings with the names of
-`FLOW`. The network is a dumbbell whose flows have hosts of their own. All flows begin up to `JITTER` later than they
-are set to, drawn from the seed, so that equal flows are not in step.
+Settings are a mapping: the names of `PATH` with numbers or choices, and ``flows``, a list of mappings with the names
+of `FLOW`. The network is a dumbbell whose flows have hosts of their own. All flows begin up to `JITTER` later than
+set, drawn from the seed, so that equal flows are not in step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,18 @@ from typing import Any
 from dumbbell import registry
 from dumbbell.scenario import Scenario, json_schema
 
-__all__ = ["BOTTLENECK", "FLOW", "MOST_FLOWS", "PATH", "Choice", "Number", "document", "fields", "flow_name", "number"]
+__all__ = [
+    "BOTTLENECK",
+    "FLOW",
+    "MOST_FLOWS",
+    "PATH",
+    "Choice",
+    "Number",
+    "document",
+    "fields",
+    "flow_name",
+    "number",
+]
 
 MOST_FLOWS = 8
 """Colors that readers can distinguish."""
@@ -79,13 +90,14 @@ class Choice:
 
 def _path() -> tuple[Number | Choice, ...]:
     disciplines = tuple((name, row.title) for name, row in registry.disciplines().items())
+    rtt, limit = "Propagation delay in both directions.", "Limit of the queue at the bottleneck."
     return (
-        Number("rate", "Rate", "Mbit/s", 0.1, 200, 0.1, 10, logarithmic=True, place="Link.rate"),
-        Number("rtt", "Base RTT", "ms", 1, 1000, 0.1, 40, logarithmic=True, about="Propagation delay in both directions."),
-        Number("buffer", "Buffer", "packets", 1, 5000, 1, 50, logarithmic=True, about="Limit of the queue at the bottleneck."),
+        Number("rate", "Rate", "Mbit/s", 0.1, 100, 0.1, 10, logarithmic=True, place="Link.rate"),
+        Number("rtt", "Base RTT", "ms", 1, 1000, 0.1, 40, logarithmic=True, about=rtt),
+        Number("buffer", "Buffer", "packets", 1, 5000, 1, 50, logarithmic=True, about=limit),
         Choice("discipline", "Discipline", disciplines, "droptail", place="Link.queue"),
         Number("loss", "Random loss", "%", 0, 20, 0.01, 0, place="Link.loss"),
-        Number("duration", "Duration", "s", 1, 120, 1, 20, logarithmic=True, place="Scenario.duration"),
+        Number("duration", "Duration", "s", 1, 60, 1, 20, logarithmic=True, place="Scenario.duration"),
         Number("seed", "Seed", "", 1, 100, 1, 1, place="Scenario.seed"),
     )  # fmt: skip
 
@@ -95,13 +107,15 @@ def _flow() -> tuple[Number | Choice, ...]:
     stacks = tuple((name, row.title) for name, row in registry.stacks("tcp").items())
     applications = (("bulk", "sends as much as it can"), ("transfer", "sends one object"))
     marks = (("default", "on for variants that need it"), ("on", "ECN is negotiated"))
+    size = "Bytes of the object of a transfer."
+    own = ((DEFAULT_STACK, "that of the variant"), *stacks)
     return (
         Choice("variant", "Variant", variants, "cubic", place="Flow.variant"),
         Number("start", "Start", "s", 0, 60, 0.1, 0, about="The flow begins then, or up to 10 ms later."),
-        Number("extra", "Extra RTT", "ms", 0, 1000, 0.1, 0, about="Propagation delay of its own access links, added to the base RTT."),
+        Number("extra", "Extra RTT", "ms", 0, 1000, 0.1, 0, about="Propagation delay of its own access links."),
         Choice("application", "Application", applications, "bulk", place="Flow.application"),
-        Number("size", "Size", "kB", 1, 100_000, 1, 100, logarithmic=True, about="Bytes of the object of a transfer."),
-        Choice("stack", "TCP stack", ((DEFAULT_STACK, "that of the variant"), *stacks), DEFAULT_STACK, place="Flow.stack"),
+        Number("size", "Size", "kB", 1, 100_000, 1, 100, logarithmic=True, about=size),
+        Choice("stack", "TCP stack", own, DEFAULT_STACK, place="Flow.stack"),
         Choice("ecn", "ECN", marks, "default", about="Explicit congestion notification [RFC 3168]."),
     )  # fmt: skip
 

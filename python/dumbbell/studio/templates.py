@@ -1,15 +1,15 @@
 """Plans and TOML files as texts with holes, so that the page needs no rules of scenarios.
 
-The plan of a probe, a scenario whose values are all different, is written by `dumbbell.plan`. Each value of a setting in
-this text becomes a hole, which states how the page writes the value. The same is done with the TOML file of the scenario.
+`dumbbell.plan` writes the plan of a probe, a scenario whose values are all different. Each value of a setting in this
+text becomes a hole, which states how the page writes the value. The same is done with the TOML file of the scenario.
 `tests/test_studio_page.py` compares the page's plans with Python's, byte for byte.
 
 A template is a list of texts and holes. A hole is one of
 
-- ``{"number": NAME, "times": X, "unit": TEXT}``: the setting times X, as a decimal number, with the unit if one is given;
+- ``{"number": NAME, "times": X, "unit": TEXT}``: the setting times X, as a decimal number, with a unit if given;
 - ``{"whole": [[NAME, X], ...]}``: the sum of settings times X, rounded to an integer;
 - ``{"largest": [[[NAME, X], ...], ...]}``: the largest of such sums;
-- ``{"fraction": NAME, "by": X}``: the setting divided by X, as Python writes floats;
+- ``{"float": NAME, "times": X}``: the setting times X, as Python writes floats;
 - ``{"choice": NAME}``: the chosen name;
 - ``{"pick": TABLE, "by": [NAME, ...]}``: the template in a table under the chosen names, joined by ``|``.
 
@@ -24,7 +24,6 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
-from dumbbell import registry
 from dumbbell.exceptions import ScenarioError
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario import Scenario
@@ -47,7 +46,7 @@ __all__ = ["defaults", "flow_defaults", "plan_of", "templates"]
 Hole = dict[str, Any]
 Template = list[str | Hole]
 Tokens = dict[str, list[Hole]]
-"""The texts of holes in a probe. If a text occurs several times, its first hole stands first; the last one repeats."""
+"""The texts of holes in a probe. A text that occurs several times has several holes; the last one repeats."""
 
 MS = 10**6
 S = 10**9
@@ -82,8 +81,8 @@ def templates() -> dict[str, Any]:
 def _probe(flows: int) -> dict[str, Any]:
     """Make settings whose values in a plan are all different."""
     own = [
-        {**flow_defaults(), "start": 1.237 + n, "extra": 4.04 + 0.4 * n, "application": "transfer", "size": 12_345 + n,
-         "stack": "rfc", "ecn": "on"}
+        {**flow_defaults(), "start": 1.237 + n, "extra": 4.04 + 0.4 * n, "stack": "rfc", "ecn": "on",
+         "application": "transfer", "size": 12_345 + n}
         for n in range(flows)
     ]  # fmt: skip
     path = {"rate": 7.654, "rtt": 43.1, "buffer": 1999, "loss": 3.17, "duration": 37, "seed": 73}
@@ -104,7 +103,7 @@ def _plan_template(flows: int) -> Template:
         str(plan["duration_ns"]): [{"whole": [["duration", S]]}],
         str(bottleneck["rate_bps"]): [{"whole": [["rate", 10**6]]}],
         str(bottleneck["delay_ns"]): [{"whole": [["rtt", MS / 2]]}],
-        str(bottleneck["loss"]): [{"fraction": "loss", "by": 100}],
+        str(bottleneck["loss"]): [{"float": "loss", "times": 0.01}],
         json.dumps(bottleneck["queue"]): [{"pick": "queues", "by": ["discipline"]}],
     }
     for n, flow in enumerate(plan["flows"]):
@@ -152,7 +151,7 @@ def _section(part: dict[str, Any]) -> str:
 
 
 def _tables() -> dict[str, dict[str, Template]]:
-    """Return the templates that a choice selects: each is a part of a plan or of a file that was made with this choice."""
+    """Return the templates that a choice selects: parts of plans and files that were made with this choice."""
     tables: dict[str, dict[str, Template]] = {
         "seeds": {str(seed): [str(repetition_seed(seed, 0))] for seed in _seeds()},
         "queues": {},

@@ -34,7 +34,8 @@ def model() -> dict[str, Any]:
         "most_flows": MOST_FLOWS,
         **templates(),
         "presets": [
-            {"name": each.name, "title": each.title, "about": each.about, "settings": each.settings} for each in PRESETS
+            {"name": each.name, "title": each.title, "about": each.about, "settings": each.settings}
+            for each in PRESETS
         ],
         "phases": registry.phases(),
         "reasons": registry.drop_reasons(),

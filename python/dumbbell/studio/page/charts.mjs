@@ -8,6 +8,7 @@ const PANELS = [
   { key: "rates", title: "Throughput at the bottleneck", unit: "Mbit/s" },
 ];
 const AXIS = 52;
+const GAP = 30;
 const MOST_MARKS = 4000;
 
 export class Charts {
@@ -74,7 +75,8 @@ export class Charts {
       alpha: pinned ? 0.6 : 1,
       dash: pinned ? [5, 4] : [],
       points: { show: false },
-      spanGaps: true,
+      // A time without samples is a gap, if it is longer than that between the samples of a slow flow.
+      gaps: (_u, _series, _first, _last, gaps) => gaps.filter(([from, to]) => to - from > GAP * devicePixelRatio),
       paths: panel.key === "rates" ? uPlot.paths.stepped({ align: 1 }) : undefined,
     });
     const count = (of) => (panel.key === "queue" ? 1 : of.cwnd.length);
@@ -109,8 +111,9 @@ export class Charts {
 
   size() {
     const width = Math.max(this.place.clientWidth, 200);
-    const tall = this.place.clientWidth > 1500 ? 300 : 190;
-    return { width: this.columnsOf() > 1 ? Math.floor((width - 16) / 2) : width, height: tall };
+    const two = this.columnsOf() === 2;
+    const tall = (innerHeight - 240) / (two ? 2 : PANELS.length);
+    return { width: two ? Math.floor((width - 16) / 2) : width, height: Math.round(Math.min(Math.max(tall, 180), 560)) };
   }
 
   columnsOf() {

@@ -6,6 +6,7 @@ export function element(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (name.startsWith(".")) made[name.slice(1)] = value;
+    else if (name.startsWith("aria-") && value !== null) made.setAttribute(name, value);
     else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.filter((child) => child !== null));

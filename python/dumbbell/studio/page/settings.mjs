@@ -100,7 +100,7 @@ export function fill(template, settings, tables, flow = null) {
     if ("number" in hole) return value(hole.number) * hole.times + (hole.unit ? ` ${hole.unit}` : "");
     if ("whole" in hole) return sum(hole.whole);
     if ("largest" in hole) return Math.max(...hole.largest.map(sum));
-    if ("fraction" in hole) return float(value(hole.fraction) / hole.by);
+    if ("float" in hole) return float(value(hole.float) * hole.times);
     if ("choice" in hole) return value(hole.choice);
     const place = /^flows\.(\d+)\./.exec(hole.by[0]);
     const picked = tables[hole.pick][hole.by.map(value).join("|")];
