@@ -48,10 +48,10 @@ def pictures(
         _bars(
             part1, "fig1-throughput", "Part 1: throughput over one hop and over two", "goodput_bps", "iperf", GOODPUT
         ),
-        _bars(part1, "fig2-rtt", "Part 1: ping beside the flow", "rtt_mean_ms", "ping", "mean RTT of ten pings (ms)"),
+        _bars(part1, "fig1-rtt", "Part 1: ping beside the flow", "rtt_mean_ms", "ping", "mean RTT of ten pings (ms)"),
         _matrix(path, pairs, reported),
-        _over_time(over, WITHOUT_BBR, reported, "fig4-over-time", "Part 2: pairs without BBR over time"),
-        _over_time(over, BESIDE_BBR, reported, "fig5-over-time-bbr", "Part 2: pairs with BBR over time"),
+        _over_time(over, WITHOUT_BBR, reported, "fig3-over-time", "Part 2: pairs without BBR over time"),
+        _over_time(over, BESIDE_BBR, reported, "fig3-over-time-bbr", "Part 2: pairs with BBR over time"),
         _jitter(jitter),
         _depths(path, depths),
         _shares(path, depths),
@@ -98,7 +98,7 @@ def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Pi
     )
     panel = Panel("", "starts second", "starts first", [], grid=grid)
     title = "Part 2: goodput, first above second, Mbit/s [95 % interval]; the report's of the first"
-    return Picture("fig3-matrix", title, reading, [panel])
+    return Picture("table1-matrix", title, reading, [panel])
 
 
 def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> float:
