@@ -88,6 +88,7 @@ const acts = {
       wait();
     });
     found.state = byName("state").textContent;
+    found.packets = byName("packets").getAttribute("aria-label");
     // Play to the end
     set("speed", "10");
     press(" ");

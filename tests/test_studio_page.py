@@ -276,6 +276,12 @@ def test_every_control_changes_the_run_as_its_field(tmp_path: Path) -> None:
     assert found["message"] == "Rate: 4000 Mbit/s given, 0.1 to 100 Mbit/s is allowed here"
 
 
+def on_link(output: Any, link: str, now: int) -> int:
+    """Count the packets on a link of 20 ms."""
+    table = output.table(f"departures/{link}")
+    return int(np.count_nonzero((table["t_ns"] <= now) & (now <= table["end_ns"] + 20_000_000)))
+
+
 def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     found = acted("playhead", tmp_path / "profile")
     assert found["first"]["end"] == 20
@@ -299,6 +305,11 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["scrub"] == 10
     row = int(np.searchsorted(phases[0]["t_ns"], 10_000_000_000, side="right")) - 1
     assert f"{phases[0]['cwnd'][row] / output.flows[0]['snd_mss_bytes']:.1f}" in found["state"]
+    now = 10_000_000_000
+    waiting = output.table("queue/r1->r2")
+    count = waiting["packets"][np.searchsorted(waiting["t_ns"], now, side="right") - 1]
+    assert f"Waiting at r1: {count}. On the link to r2: {on_link(output, 'r1->r2', now)}. " in found["packets"]
+    assert f"On the way back: {on_link(output, 'r2->r1', now)}. Dropped just before: 0." in found["packets"]
     assert found["playing"] == "Pause"
     assert found["end"] == 20
     assert re.search(r"\((RFC|Source)|Source: ", found["why"])

@@ -15,8 +15,8 @@ from dumbbell import registry
 from dumbbell.scenario import Scenario, json_schema
 
 __all__ = [
-    "BOTTLENECK",
     "FLOW",
+    "LINKS",
     "MOST_FLOWS",
     "PATH",
     "Choice",
@@ -29,8 +29,8 @@ __all__ = [
 
 MOST_FLOWS = 8
 """Colors that readers can distinguish."""
-BOTTLENECK = "r1->r2"
-"""The link whose series the page shows."""
+LINKS = ("r1->r2", "r2->r1")
+"""The bottleneck, forward and back: the page shows their packets."""
 JITTER = "10 ms"
 """Like the default of scenarios for flows that begin together."""
 DEFAULT_STACK = "default"
@@ -150,7 +150,7 @@ def document(settings: Mapping[str, Any]) -> dict[str, Any]:
         "duration": f"{number(settings['duration'])} s",
         "seed": int(settings["seed"]),
         "start_jitter": JITTER,
-        "trace": {"series": True, "only": [*(flow_name(n) for n in range(len(flows))), BOTTLENECK]},
+        "trace": {"series": True, "only": [*(flow_name(n) for n in range(len(flows))), *LINKS]},
         "network": {
             "bottleneck": {
                 "rate": f"{number(settings['rate'])} Mbit/s",

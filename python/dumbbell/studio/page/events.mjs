@@ -31,7 +31,7 @@ export function eventsOf(flows, drops, queue) {
 /** The sources of drops by their reason. */
 const DROPS = {
   full: "The queue was at its limit, and the arriving packet was dropped (RFC 2309 §2, tail drop).",
-  early: "The queue discipline dropped the packet before the queue was full, to signal congestion (RFC 7567 §2.1).",
+  early: "The queue discipline dropped the packet before the queue was full, to signal congestion (RFC 7567 §2).",
   forced: "The average queue was beyond the discipline's upper threshold, where each arriving packet is dropped.",
   loss: "The packet was lost on the link at random: the setting Random loss. The queue has no part in it.",
 };

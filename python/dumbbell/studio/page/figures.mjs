@@ -105,8 +105,8 @@ export function descriptions(results) {
   const flows = (value) => results.flows.map((flow, n) => `flow ${n + 1} ${value(flow)}`).join(", ");
   const queue = results.queues[0];
   return {
-    cwnd: flows((flow) => `mean ${shown(flow.cwnd_mean_packets, 1)} packets, ${flow.timeouts} timeouts`),
-    queue: `mean ${shown(queue.mean_backlog_packets, 1)} packets, ${queue.drops} drops, ${queue.marks} marks`,
+    cwnd: flows((flow) => `mean ${shown(flow.cwnd_mean_packets, 1)} packets, timeouts: ${flow.timeouts}`),
+    queue: `mean ${shown(queue.mean_backlog_packets, 1)} packets, drops: ${queue.drops}, marks: ${queue.marks}`,
     rtt: flows((flow) => `median ${shown(flow.rtt_p50_ms, 1)} ms, 99 % ${shown(flow.rtt_p99_ms, 1)} ms`),
     rates: flows((flow) => `mean ${shown(flow.throughput_bps / 1e6, 2)} Mbit/s`),
   };

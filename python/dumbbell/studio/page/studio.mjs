@@ -4,6 +4,7 @@ import { Controls } from "./controls.mjs";
 import { byId, download, element, flowColor } from "./dom.mjs";
 import { explanation, headline } from "./events.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
+import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
 import { fileText, fromFragment, planText, refusals, toFragment } from "./settings.mjs";
 
@@ -161,7 +162,10 @@ export function open(model, worker, wasm) {
     },
     state(state) {
       app.waiting = false;
-      if (state.flows.length === app.settings.flows.length) byId("state").replaceChildren(stateTable(state, model.phases));
+      if (state.flows.length === app.settings.flows.length) {
+        byId("state").replaceChildren(stateTable(state, model.phases));
+        drawPackets(byId("packets"), state.packets);
+      }
       if (app.asked !== state.t) ask(app.asked);
     },
     table({ text }) {
@@ -202,8 +206,12 @@ export function open(model, worker, wasm) {
   const options = model.presets.map(({ name, title }) => element("option", { value: name }, title));
   byId("preset").replaceChildren(element("option", { value: "", ".disabled": true }, "own settings"), ...options);
   byId("preset").addEventListener("change", (event) => usePreset(event.target.value));
-  byId("whole").addEventListener("click", () => zoom(null));
+  byId("whole").addEventListener("click", () => {
+    zoom(null);
+    byId("scrub").focus(); // the button has vanished
+  });
   byId("pin").addEventListener("click", () => {
+    if (!app.results) return;
     const on = app.pinned === null;
     app.pinned = on ? app.results : null;
     byId("pin").setAttribute("aria-pressed", on);

@@ -18,6 +18,8 @@ const PARTIAL_MS = 100;
 /** Parts of a run between which it can be replaced. */
 const SLICES = 50;
 const NS = 1e-9;
+/** A drop is shown for this part of the base RTT. */
+const RECENT = 0.1;
 
 /** The columns of a run's tables, with times in seconds. */
 export class Series {
@@ -46,6 +48,17 @@ export class Series {
     this.drops = { t: times(drops), flow: column(drops, "flow"), reason: column(drops, "reason") };
     const left = `departures/${bottleneck}`;
     this.departures = { t: times(left, "end_ns"), flow: column(left, "flow"), bytes: column(left, "bytes") };
+    this.links = plan.links.slice(0, 2).map(({ name, delay_ns: delay }) => {
+      const table = `departures/${name}`;
+      return {
+        start: times(table),
+        end: name === bottleneck ? this.departures.t : times(table, "end_ns"),
+        sojourn: column(table, "sojourn_ns"),
+        flow: column(table, "flow"),
+        bytes: column(table, "bytes"),
+        delay: delay * NS,
+      };
+    });
   }
 
   /** What the plots show. */
@@ -93,6 +106,35 @@ export class Series {
     return { flows, queue: at < 0 ? 0 : this.queue.packets[at], dropped: row(this.drops.t) + 1 };
   }
 
+  /**
+   * The packets between the routers at a time: in the queue of the bottleneck, on the link, on its way back, and those
+   * that were dropped within the last part of a round trip.
+   */
+  packets(t) {
+    const [there, back] = this.links;
+    const onLink = ({ start, end, flow, bytes, delay }) => {
+      const found = [];
+      for (let row = after(start, t) - 1; row >= 0 && end[row] + delay >= t; row--) {
+        // The places of its first and last bit, from 0 at the sending router to 1 at the other one.
+        const place = (since) => Math.min(Math.max((t - since) / delay, 0), 1);
+        found.push({ flow: flow[row] >> 1, bytes: bytes[row], head: place(start[row]), tail: place(end[row]) });
+      }
+      return found;
+    };
+    const waiting = [];
+    // Packets leave in another order than they arrive if flows have queues of their own.
+    const longest = this.queue.packets[after(this.queue.t, t) - 1] ?? 0;
+    for (let row = after(there.start, t); row < there.start.length && waiting.length < longest; row++) {
+      if (there.start[row] - there.sojourn[row] * NS <= t) waiting.push({ flow: there.flow[row] >> 1, bytes: there.bytes[row] });
+    }
+    const recent = 2 * there.delay * RECENT;
+    const dropped = [];
+    for (let row = after(this.drops.t, t) - 1; row >= 0 && this.drops.t[row] > t - recent; row--) {
+      dropped.push({ flow: this.drops.flow[row] >> 1, reason: this.drops.reason[row] });
+    }
+    return { waiting, count: longest, there: onLink(there), back: onLink(back), dropped };
+  }
+
   /** The series of the flows and of the queue as CSV: a row for each change. */
   csv() {
     const lines = ["series,t_s,cwnd_bytes,ssthresh_bytes,inflight_bytes,srtt_ms,rto_ms,rtt_ms,packets"];
@@ -118,7 +160,8 @@ export function answering(post, pause) {
   let engine = null;
   let wasm = null;
   let wanted = 0;
-  let shown = null;
+  let shown = null; // may be a part of a run in progress
+  let complete = null;
   let pinned = null;
   let view = null;
 
@@ -149,6 +192,7 @@ export function answering(post, pause) {
       if (wanted !== id) return;
       const results = JSON.parse(text);
       shown = new Series(made, plan, results.flows.map((flow) => flow.snd_mss_bytes || 1448), plan.duration_ns * NS);
+      complete = shown;
       const flows = shown.flows.map((flow) => flow ?? { t: [], phase: [], timeouts: [], cwnd: [] });
       const events = eventsOf(flows, shown.drops, shown.queue);
       post({
@@ -179,14 +223,14 @@ export function answering(post, pause) {
       if (shown) post({ kind: "series", series: series() });
     },
     state({ t }) {
-      if (shown) post({ kind: "state", t, ...shown.state(t) });
+      if (complete) post({ kind: "state", t, ...complete.state(t), packets: complete.packets(t) });
     },
     pin({ on }) {
-      pinned = on ? shown : null;
+      pinned = on ? complete : null;
       if (shown) post({ kind: "series", series: series() });
     },
     table() {
-      post({ kind: "table", text: shown ? shown.csv() : "" });
+      post({ kind: "table", text: complete ? complete.csv() : "" });
     },
   };
   return async ({ data }) => {
