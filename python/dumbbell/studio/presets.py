@@ -41,8 +41,8 @@ PRESETS = (
     Preset(
         "two-flows",
         "CUBIC and NewReno",
-        "Two flows with different congestion control share the bottleneck; the second one begins after two seconds.",
-        [{"variant": "cubic"}, {"variant": "newreno", "start": 2}],
+        "Two flows with different congestion control and the same TCP stack share the bottleneck.",
+        [{"variant": "cubic"}, {"variant": "newreno", "stack": "linux"}],
     ),
     Preset(
         "slow-start",
@@ -76,21 +76,21 @@ PRESETS = (
         "vegas-starves",
         "Vegas beside NewReno",
         "Vegas reduces its window when the queue grows. NewReno fills the queue and gets most of the rate.",
-        [{"variant": "vegas"}, {"variant": "newreno", "start": 3}],
+        [{"variant": "vegas"}, {"variant": "newreno", "stack": "linux"}],
         {"buffer": 100, "duration": 30},
     ),
     Preset(
         "red",
         "RED",
         "RED drops packets at random before the queue is full. Compare with droptail and CoDel.",
-        [{"variant": "newreno"}, {"variant": "newreno", "start": 1}],
+        [{"variant": "newreno"}, {"variant": "newreno"}],
         {"discipline": "red", "buffer": 200, "duration": 30},
     ),
     Preset(
         "codel",
         "CoDel",
         "CoDel drops packets when all have waited for more than 5 ms during 100 ms: the queue stays short.",
-        [{"variant": "cubic"}, {"variant": "cubic", "start": 1}],
+        [{"variant": "cubic"}, {"variant": "cubic"}],
         {"discipline": "codel", "buffer": 500, "duration": 30},
     ),
     Preset(

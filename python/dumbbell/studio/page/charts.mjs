@@ -112,7 +112,7 @@ export class Charts {
   size() {
     const width = Math.max(this.place.clientWidth, 200);
     const two = this.columnsOf() === 2;
-    const tall = (innerHeight - 240) / (two ? 2 : PANELS.length);
+    const tall = (innerHeight - 380) / (two ? 2 : PANELS.length);
     return { width: two ? Math.floor((width - 16) / 2) : width, height: Math.round(Math.min(Math.max(tall, 180), 560)) };
   }
 

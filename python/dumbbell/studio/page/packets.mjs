@@ -1,7 +1,8 @@
 // The packets between the routers at a time: waiting, on the link to the right, and ACKs on the way back.
 import { flowColor } from "./dom.mjs";
 
-const MOST_SHOWN = 400;
+/** Limits the work of a frame; more packets are narrower than a pixel. */
+const MOST_SHOWN = 2000;
 
 /** Draw packets on a canvas, as the worker finds them at a time. */
 export function drawPackets(canvas, packets) {
@@ -14,6 +15,7 @@ export function drawPackets(canvas, packets) {
   const ctx = canvas.getContext("2d");
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
+  ctx.lineWidth = 1;
   ctx.font = "12px system-ui, sans-serif";
   ctx.strokeStyle = ctx.fillStyle = getComputedStyle(canvas).color;
   // From left to right: the queue, router r1, the link, router r2.
@@ -48,10 +50,14 @@ function frame(ctx, { there, back }, left, right, { count }) {
 
 /** The waiting packets, the next one at the right, and crosses for dropped ones below. */
 function queue(ctx, y, left, { waiting, count, dropped }) {
+  ctx.globalAlpha = 0.35; // packets that don't leave during the run: their flow has no record
   const slot = Math.max(Math.min((left - 12) / Math.max(count, 1), 9), 0.5);
+  const packet = (n) => ctx.fillRect(left - 9 - (n + 1) * slot, y - 8, Math.max(slot - 1, 0.5), 16);
+  for (let n = waiting.length; n < Math.min(count, MOST_SHOWN); n++) packet(n);
+  ctx.globalAlpha = 1;
   waiting.slice(0, MOST_SHOWN).forEach(({ flow }, n) => {
     ctx.fillStyle = flowColor(flow);
-    ctx.fillRect(left - 9 - (n + 1) * slot, y - 8, Math.max(slot - 1, 0.5), 16);
+    packet(n);
   });
   ctx.lineWidth = 2;
   dropped.forEach(({ flow }, n) => {
