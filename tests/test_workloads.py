@@ -17,6 +17,7 @@ import dumbbell
 from dumbbell import Results, Scenario
 from dumbbell.cli.summaries import print_results
 from dumbbell.exceptions import ResultsError, ScenarioError
+from dumbbell.metrics import number
 from dumbbell.plan.build import build
 from dumbbell.report import write_results_report
 from dumbbell.results.slowdowns import ALL, slowdown_table, transfer_summary
@@ -335,6 +336,11 @@ def test_slowdowns_are_in_json_and_in_the_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Slowdown of transfers by size" in page
     assert "Transfers by size" in page
+    # The summary and the first figure show completion times: the goodput is the load that was asked for.
+    mean = results.slowdowns().filter((pl.col("size") == ALL) & (pl.col("statistic") == "mean"))["value"][0]
+    assert f"mean slowdown {number(mean)} [" in page
+    assert "Flow 'w': goodput" not in page
+    assert page.index("Slowdown of transfers by size") < page.index("Goodput")
     again = dumbbell.read_results(tmp_path / "kept")
     assert again.slowdowns().equals(results.slowdowns())
     assert slowdown_table(again).columns[:3] == ["flow", "size", "transfers"]

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from dumbbell.results.results import Results
     from dumbbell.scenario import Scenario
 
-__all__ = ["ALL", "STATISTICS", "has_workloads", "rounds", "slowdown_table", "slowdowns", "transfer_summary"]
+__all__ = [
+    "ALL",
+    "STATISTICS",
+    "groups_of",
+    "has_workloads",
+    "interval_text",
+    "rounds",
+    "slowdown_table",
+    "slowdowns",
+    "transfer_summary",
+]
 
 Floats = npt.NDArray[np.float64]
 ALL = "all"
@@ -137,12 +147,13 @@ def slowdown_table(results: Results) -> pl.DataFrame:
         row = dict(zip([*(short[path] for path in swept), "flow", "size"], key, strict=True))
         row |= {"transfers": first["transfers"], "incomplete": first["incomplete"]}
         for one in part.iter_rows(named=True):
-            row[one["statistic"]] = _interval_text(one)
+            row[one["statistic"]] = interval_text(one)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _interval_text(row: dict[str, Any]) -> str:
+def interval_text(row: dict[str, Any]) -> str:
+    """Write the value of a row of `slowdowns` and its interval."""
     if row["value"] is None:
         return "no value"
     if row["low"] is None:
