@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dumbbell.cli import output
-from dumbbell.exceptions import ResultsError
 
 if TYPE_CHECKING:
     from dumbbell.results import Results
@@ -25,6 +24,7 @@ def print_results(results: Results, *, every_row: bool) -> None:
         if table.rows:
             output.print_summary(f"{results.scenario.name}: {what} ({each})", table, every_row=every_row)
     if len(results) <= LARGE and any(row["application"] == "workload" for row in results.runs[0].flows):
+        from dumbbell.exceptions import ResultsError  # noqa: PLC0415
         from dumbbell.results.slowdowns import transfer_summary  # noqa: PLC0415 - imports polars
 
         with suppress(ResultsError):  # none began in the measured time
