@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from browser import posted
-from dumbbell import Scenario, _core
+from dumbbell import Scenario, _core, registry
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.metrics import jain
@@ -328,6 +328,39 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["png"] == ["image/png", [0x89, 0x50, 0x4E, 0x47]]
     assert found["size"][0] > 300
     assert found["size"][1] > 700
+
+
+def test_each_event_of_each_variant_and_discipline_has_a_reason() -> None:
+    html()
+    base = {**PRESETS[0].settings, "duration": 2, "buffer": 20, "loss": 0.5}
+    flows = base["flows"]
+    changes: list[dict[str, Any]] = [
+        *({"flows": [{**flows[0], "variant": name}, flows[1]]} for name in registry.variants()),
+        *(
+            {"discipline": name, "flows": [{**flow, "ecn": "on"} for flow in flows]}
+            for name in registry.disciplines()
+        ),
+    ]
+    plans = [templates.plan_of(scenario({**base, **change})) for change in changes]
+    wasm = str(FOLDER / "dumbbell.wasm")
+    kinds = set()
+    (answers,) = ask(("explained", {"wasm": wasm, "plans": plans}))
+    for answer, plan in zip(answers, plans, strict=True):
+        output: Any = _core.run(plan)
+        for n, name in enumerate(("flow1", "flow2")):
+            table = output.table(f"flow/{name}")
+            cwnd = table["cwnd"] / output.flows[n]["snd_mss_bytes"]
+            assert max(value for value in answer["cwnd"][n] if value is not None) == cwnd.max()
+            row = np.searchsorted(table["t_ns"], 500_000_000, side="right") - 1
+            assert answer["state"]["flows"][n]["cwnd"] == cwnd[row]
+        drops = [text for kind, *text in answer["texts"] if kind == "drop"]
+        assert len(drops) == output.table("drops/r1->r2")["t_ns"].size
+        for kind, *lines in answer["texts"]:
+            kinds.add(kind)
+            assert len(lines) > 1
+            assert all(lines), lines
+            assert not re.search(r"undefined|null|NaN|None", " ".join(lines)), lines
+    assert kinds == {"drop", "mark", "phase", "timeout", "cut"}
 
 
 def of_preset(name: str) -> Any:
