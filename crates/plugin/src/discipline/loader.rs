@@ -408,7 +408,13 @@ mod tests {
     }
 
     fn link() -> LinkInfo {
-        LinkInfo { rate: Rate(1_000_000), base_rtt: Dur::millis(10), seed: 1, path: "link/a/queue".into(), linux: false }
+        LinkInfo {
+            rate: Rate(1_000_000),
+            base_rtt: Dur::millis(10),
+            seed: 1,
+            path: "link/a/queue".into(),
+            linux: false,
+        }
     }
 
     fn packet(body: u32) -> Own {
