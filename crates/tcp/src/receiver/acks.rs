@@ -271,8 +271,8 @@ mod tests {
         let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
         let path = PathRtt { srtt: Some(Dur::millis(10)), rto: Dur::secs(1) };
         for window_shrinks in [false, true] {
-            let mut acks = Acks::default();
-            acks.lrcvtime = Some(Time(0)); // no quick ACKs at the start
+            // Not the first segment: no quick ACKs.
+            let mut acks = Acks { lrcvtime: Some(Time(0)), ..Acks::default() };
             let segment =
                 ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
             let mut receive = |n: u64| {
