@@ -102,7 +102,8 @@ impl Live {
     pub fn enter(&mut self, packet: &ExternalPacket<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
         self.advance(now, &mut each);
         self.net.now = now;
-        let ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet } = *packet;
+        let ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet } =
+            *packet;
         let ecn = ecn_of(packet);
         let injected =
             Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };

@@ -96,7 +96,9 @@ pub(super) fn with_link_emulation(
     let zero = sys::now(Clock::Steady);
     let thread = std::thread::Builder::new()
         .name("calibration".into())
-        .spawn(move || link_thread::run(&plan_there, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None))
+        .spawn(move || {
+            link_thread::run(&plan_there, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None)
+        })
         .step(|| "thread".into())?;
     while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {
         std::thread::sleep(Duration::from_micros(100));

@@ -245,9 +245,19 @@ impl Joined {
         let Unit { head, payload, partial } = unit;
         let size = payload.as_ref().map_or(0, |part| part.range.len());
         let headers = Headers::of(&head).filter(|h| {
-            payload.is_some() && partial.is_some() && h.flags(&head).without(TcpFlags::ACK) == TcpFlags::default()
+            payload.is_some()
+                && partial.is_some()
+                && h.flags(&head).without(TcpFlags::ACK) == TcpFlags::default()
         });
-        Joined { head, parts: payload.into_iter().collect(), partial, headers, size, payload: size, packets: 1 }
+        Joined {
+            head,
+            parts: payload.into_iter().collect(),
+            partial,
+            headers,
+            size,
+            payload: size,
+            packets: 1,
+        }
     }
 
     /// Joins a packet that continues it; else returns it.
@@ -269,7 +279,9 @@ impl Joined {
         self.head[h.tcp + 13] |= next[h.tcp + 13];
         (self.payload, self.packets) = (self.payload + length, self.packets + 1);
         match (self.parts.last_mut(), unit.payload) {
-            (Some(before), Some(part)) if Rc::ptr_eq(&before.of, &part.of) && before.range.end == part.range.start => {
+            (Some(before), Some(part))
+                if Rc::ptr_eq(&before.of, &part.of) && before.range.end == part.range.start =>
+            {
                 before.range.end = part.range.end;
             }
             (_, part) => self.parts.extend(part),
@@ -297,5 +309,208 @@ impl Joined {
         all.extend([IoSlice::new(&virtio), IoSlice::new(&self.head)]);
         all.extend(self.parts.iter().map(|part| IoSlice::new(&part.of[part.range.clone()])));
         write(&all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A TCP segment from 10.1.0.0 to 10.2.0.0 with timestamps, this identification, sequence number, flags and payload.
+    fn segment(id: u16, seq: u32, flags: TcpFlags, payload: &[u8]) -> Vec<u8> {
+        let mut b = vec![0x45, 2, 0, 0, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
+        b[2..4].copy_from_slice(&(52 + payload.len() as u16).to_be_bytes());
+        b[4..6].copy_from_slice(&id.to_be_bytes());
+        b.extend([0x4e, 0x20, 0x13, 0x89]); // ports 20000 and 5001
+        b.extend(seq.to_be_bytes());
+        b.extend([0, 0, 0, 9]); // acknowledgment
+        b.extend([0x80, flags.bits() as u8, 1, 2, 0, 0, 0, 0]);
+        b.extend([1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
+        let mut sum = Checksum::default();
+        sum.add(&b[..20]);
+        b[10..12].copy_from_slice(&sum.finish().to_be_bytes());
+        b.extend(payload);
+        b
+    }
+
+    fn read(virtio: Virtio, packet: &[u8]) -> Vec<u8> {
+        [&virtio.bytes()[..], packet].concat()
+    }
+
+    fn super_packet(payload: &[u8], size: u16, flags: TcpFlags) -> Vec<u8> {
+        let virtio = Virtio {
+            flags: NEEDS_CSUM,
+            gso_type: GSO_TCPV4,
+            hdr_len: 52,
+            gso_size: size,
+            csum_start: 20,
+            csum_offset: 16,
+        };
+        read(virtio, &segment(7, u32::MAX - 999, flags, payload))
+    }
+
+    fn units(read: &[u8]) -> Vec<Unit> {
+        let mut found = Vec::new();
+        split(read, true, &mut found);
+        found
+    }
+
+    /// The sum of a header, and of a segment with its pseudo-header, which are 0 if the checksums are right.
+    fn sums(packet: &[u8]) -> (u16, u16) {
+        let (mut ip, mut tcp) = (Checksum::default(), Checksum::default());
+        ip.add(&packet[..20]);
+        tcp.add(&packet[12..20]);
+        tcp.add_protocol(TCP, packet.len() as u32 - 20);
+        tcp.add(&packet[20..]);
+        (ip.finish(), tcp.finish())
+    }
+
+    fn written(joined: &Joined) -> Vec<u8> {
+        joined.write(|parts| parts.iter().flat_map(|part| part.iter().copied()).collect())
+    }
+
+    #[test]
+    fn a_super_packet_becomes_packets_as_on_the_wire() {
+        let payload: Vec<u8> = (0..2500u32).map(|n| n as u8).collect();
+        let all = TcpFlags::ACK.bits() | TcpFlags::PSH.bits() | TcpFlags::FIN.bits() | TcpFlags::CWR.bits();
+        let units = units(&super_packet(&payload, 1000, TcpFlags::from_bits(all)));
+        let expected = [
+            // CWR is of the first, PSH and FIN are of the last; the sequence number wraps.
+            (0..1000, 7u16, u32::MAX - 999, TcpFlags::ACK.bits() | TcpFlags::CWR.bits()),
+            (1000..2000, 8, 0, TcpFlags::ACK.bits()),
+            (2000..2500, 9, 1000, TcpFlags::ACK.bits() | TcpFlags::PSH.bits() | TcpFlags::FIN.bits()),
+        ];
+        assert_eq!(units.len(), expected.len());
+        let mut whole = Vec::new();
+        for (unit, (range, id, seq, flags)) in units.iter().zip(expected) {
+            unit.whole(&mut whole);
+            assert_eq!((unit.len(), whole.len()), (52 + range.len(), 52 + range.len()));
+            let mut plain = segment(id, seq, TcpFlags::from_bits(flags), &payload[range]);
+            plain[36..38].copy_from_slice(&whole[36..38]);
+            assert_eq!(whole, plain);
+            assert_eq!(sums(&whole), (0, 0));
+        }
+    }
+
+    #[test]
+    fn packets_that_continue_each_other_are_joined() {
+        let payload: Vec<u8> = (0..2500u32).map(|n| n as u8).collect();
+        let given =
+            super_packet(&payload, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()));
+        let mut units = units(&given).into_iter();
+        let mut joined = Joined::new(units.next().unwrap_or_default());
+        for unit in units {
+            assert!(joined.join(unit).is_ok());
+        }
+        assert_eq!(joined.parts.len(), 1, "parts of one payload that follow each other are one");
+        let mut found = written(&joined);
+        // The sum of the pseudo-header is written, which the segment of this test lacks.
+        found[VIRTIO + 36..VIRTIO + 38].fill(0);
+        assert_eq!(found, given);
+        // The last packet had PSH, and was short.
+        let next = segment(10, 1500, TcpFlags::ACK, &[0; 500]);
+        let next = units_of_one(&next);
+        assert!(joined.join(next).is_err());
+    }
+
+    fn units_of_one(packet: &[u8]) -> Unit {
+        let virtio = Virtio { flags: NEEDS_CSUM, csum_start: 20, csum_offset: 16, ..Virtio::default() };
+        units(&read(virtio, packet)).remove(0)
+    }
+
+    #[test]
+    fn other_packets_are_not_joined() {
+        let first = segment(1, 1000, TcpFlags::ACK, &[1; 500]);
+        let next = segment(2, 1500, TcpFlags::ACK, &[2; 500]);
+        let joins = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut next = next.clone();
+            change(&mut next);
+            Joined::new(units_of_one(&first)).join(units_of_one(&next)).is_ok()
+        };
+        assert!(joins(&|_| {}));
+        assert!(!joins(&|p| p[1] = 3), "marked CE");
+        assert!(!joins(&|p| p[8] = 63), "another TTL");
+        assert!(!joins(&|p| p[5] = 3), "another packet was between them");
+        assert!(!joins(&|p| p[20] ^= 1), "another connection");
+        assert!(!joins(&|p| p[27] ^= 1), "a hole");
+        assert!(!joins(&|p| p[31] ^= 1), "another acknowledgment");
+        assert!(!joins(&|p| p[35] ^= 1), "another window");
+        assert!(!joins(&|p| p[51] ^= 1), "another timestamp");
+        assert!(!joins(&|p| p.extend([0; 8])), "longer than the first");
+        let pure = segment(2, 1500, TcpFlags::ACK, &[]);
+        assert!(Joined::new(units_of_one(&first)).join(units_of_one(&pure)).is_err(), "no payload");
+        let end =
+            segment(1, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()), &[1; 500]);
+        assert!(Joined::new(units_of_one(&end)).join(units_of_one(&next)).is_err(), "PSH ends it");
+    }
+
+    #[test]
+    fn no_more_than_the_largest_packet_is_joined() {
+        let payload = vec![0; 1448];
+        let mut joined = Joined::new(units_of_one(&segment(0, 0, TcpFlags::ACK, &payload)));
+        let fits = (1..100).take_while(|n| {
+            let next = segment(*n, u32::from(*n) * 1448, TcpFlags::ACK, &payload);
+            joined.join(units_of_one(&next)).is_ok()
+        });
+        // 52 + 45 x 1448 = 65212; with one more it is over 65535.
+        assert_eq!(fits.count(), 44);
+        assert_eq!(written(&joined).len(), VIRTIO + 65_212);
+    }
+
+    #[test]
+    fn single_packets_keep_their_content() {
+        let packet = segment(1, 1000, TcpFlags::ACK, &[1, 2, 3]);
+        let mut found = Vec::new();
+        for shares in [false, true] {
+            split(&read(Virtio::default(), &packet), shares, &mut found);
+            assert_eq!(found.len(), 1);
+            let joined = Joined::new(found.remove(0));
+            assert_eq!(written(&joined), read(Virtio::default(), &packet), "shares: {shares}");
+        }
+        split(&[0; 5], true, &mut found);
+        assert!(found.is_empty(), "shorter than the header before each packet");
+    }
+
+    #[test]
+    fn the_checksum_of_a_datagram_is_completed() {
+        // 4 bytes of payload; the field has the sum of the pseudo-header: 0x0a01 + 0x0a02 + 17 + 12 = 0x1420.
+        let mut packet = vec![0x45, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
+        packet.extend([0, 1, 0, 2, 0, 12, 0x14, 0x20, 1, 2, 3, 4]);
+        let virtio = Virtio { flags: NEEDS_CSUM, csum_start: 20, csum_offset: 6, ..Virtio::default() };
+        let mut whole = Vec::new();
+        units(&read(virtio, &packet))[0].whole(&mut whole);
+        // 0x1420 + 1 + 2 + 12 + 0x0102 + 0x0304 = 0x1835; its complement.
+        assert_eq!(whole[26..28], (!0x1835u16).to_be_bytes());
+    }
+
+    #[test]
+    fn super_packets_of_ipv6_are_split_and_joined() {
+        let mut packet = vec![0; 40];
+        (packet[0], packet[6], packet[7]) = (0x60, TCP, 64);
+        packet[23] = 1;
+        packet[39] = 2;
+        packet.extend(&segment(0, 5, TcpFlags::ACK, &[7; 300])[20..]);
+        packet[4..6].copy_from_slice(&332u16.to_be_bytes());
+        let virtio = Virtio {
+            flags: NEEDS_CSUM,
+            gso_type: GSO_TCPV6 | GSO_ECN,
+            hdr_len: 72,
+            gso_size: 200,
+            csum_start: 40,
+            csum_offset: 16,
+        };
+        let given = read(virtio, &packet);
+        let mut units = units(&given);
+        assert_eq!(
+            units.iter().map(|u| u16::from_be_bytes([u.head[4], u.head[5]])).collect::<Vec<_>>(),
+            [232, 132]
+        );
+        let second = units.remove(1);
+        let mut joined = Joined::new(units.remove(0));
+        assert!(joined.join(second).is_ok());
+        let mut found = written(&joined);
+        found[VIRTIO + 56..VIRTIO + 58].fill(0);
+        assert_eq!(found[VIRTIO..], given[VIRTIO..]);
+        assert_eq!(found[1], GSO_TCPV6);
     }
 }

@@ -62,7 +62,13 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
         });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, offloads: plan.offloads, _loaded: variants })
+    Ok(TunHosts {
+        flow_hosts,
+        tunnels: Arc::new(tunnels),
+        mtu: plan.mtu,
+        offloads: plan.offloads,
+        _loaded: variants,
+    })
 }
 
 /// Makes a namespace; returns it and the descriptor of its TUN device.
