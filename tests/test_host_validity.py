@@ -38,7 +38,11 @@ def test_a_single_late_packet_spoils_a_run_with_a_short_queue() -> None:
 
 
 def test_lateness_is_compared_with_the_packet_time_or_the_interval_of_deliveries() -> None:
-    fast = {"rate": "1 Gbit/s", "limit": "800 packets", "network__access": {"rate": "2 Gbit/s", "delay": "0 ms"}}
+    fast: dict[str, Any] = {
+        "rate": "1 Gbit/s",
+        "limit": "800 packets",
+        "network__access": {"rate": "2 Gbit/s", "delay": "0 ms"},
+    }
     # 12,000 bits at 1 Gbit/s are 12 us.
     (sentence,) = verdict(1.0, 0.013, **fast)
     assert (
