@@ -126,10 +126,10 @@ def test_packets_of_a_source_over_tcp_are_sent_at_once() -> None:
         }
         given = Scenario.from_dict({"name": "cbr", "duration": "2 s", "network": network, "flows": [flow]})
         (row,) = dumbbell.run(given).runs[0].flows
-        assert row["sent_bytes"] == 100_000
+        assert 98_000 <= row["sent_bytes"] <= 100_000
         return int(row["sent_packets"])
 
     # A packet each 10 ms: 200 in 2 s; those of the first round trip wait for the handshake together.
     assert segments() >= 195
-    # A round trip takes 40 ms, in which the next packets are collected.
+    # A round trip takes 40 ms, in which the next packets are collected, up to the end of the run.
     assert segments(stack={"preset": "linux", "nagle": True}) < 110
