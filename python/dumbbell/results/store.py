@@ -130,16 +130,17 @@ class Store:
                 return lock
             lock.close()  # likewise: this lock has no name any more, so that it keeps nobody out
 
-    def finish(self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, pl.DataFrame]], runs: int) -> None:
-        """Write the tables, which have so many runs, and the end of the manifest."""
+    def finish(
+        self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, Callable[[Path], object]]], runs: int
+    ) -> None:
+        """Write the tables, each by its function, and the end of the manifest. The tables have so many runs."""
         with self._writing():
             self.runs.finish()
             tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
-            for name, frame in frames:
+            for name, write in frames:
                 place = self.path / f"{name}.parquet"
-                self._replace(place, frame.write_parquet)
+                self._replace(place, write)
                 tables[name] = file_hash(place)
-                del frame  # before the next one is made
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
     @contextmanager
