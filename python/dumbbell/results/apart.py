@@ -25,9 +25,9 @@ APART = 2000
 """Runs from which processes make them: the start of a process takes about as long as 500 small runs."""
 FIRST_RUNS = 16
 """Runs of the first batches."""
-MOST_RUNS = {True: 256, False: 2000}
+MOST_RUNS = {True: 512, False: 2000}
 """Most runs of a batch on this machine and on others: those take 12 MB, which the way back needs memory for."""
-BATCH_S = {True: 0.1, False: 5.0}
+BATCH_S = {True: 0.25, False: 5.0}
 """About the length of a batch in seconds, likewise. A batch takes some milliseconds by itself."""
 LONGEST_S = {True: 0.5, False: 20.0}
 """Seconds after which a batch begins no further run."""

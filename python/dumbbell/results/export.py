@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from dumbbell.exceptions import ResultsError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
     import polars as pl
 
-__all__ = ["Frame", "to_duckdb", "to_pandas", "write_csv"]
+__all__ = ["Frame", "to_duckdb", "to_pandas", "without_formulas", "write_csv"]
 
 Frame = Literal["flows", "queues", "transfers"]
 """The frames of results."""
@@ -47,10 +47,35 @@ def to_duckdb(frames: Mapping[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
     return database
 
 
-FORMULA = r"^[=+\-@\t\r]"
-"""Beginnings of a text that a spreadsheet program takes for a formula, which could run commands."""
+FORMULA = r"^[=+\-@\t\r\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
+"""Beginnings of a text that a spreadsheet program takes for a formula, which could run commands; the last four are
+the wide forms of the first four."""
 NUMBER = r"^[+\-][\d.,]+ ?%?$"
 """Texts with such a beginning that are numbers."""
+
+AnyFrame = TypeVar("AnyFrame", "pl.DataFrame", "pl.LazyFrame")
+
+
+def without_formulas(frame: AnyFrame) -> AnyFrame:
+    """Put an apostrophe before each text, and each name of a column, that a spreadsheet would take for a formula."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    schema = frame.collect_schema()
+
+    def harmless(name: str) -> pl.Expr:
+        text = pl.col(name)
+        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        return pl.when(formula).then("'" + text).otherwise(text).alias(name)
+
+    names = pl.DataFrame({"name": list(schema)}, schema={"name": pl.String}).with_columns(harmless("name"))["name"]
+    changed: dict[str, str] = {}
+    for old, guarded in zip(schema, names, strict=True):
+        new = guarded
+        while new != old and new in schema:  # another column has this name
+            new = f"'{new}"
+        changed[old] = new
+    texts = [harmless(name) for name, kind in schema.items() if kind == pl.String]
+    return frame.with_columns(texts).rename(changed)
 
 
 def write_csv(frame: pl.DataFrame) -> str:
@@ -58,15 +83,7 @@ def write_csv(frame: pl.DataFrame) -> str:
     import polars as pl  # noqa: PLC0415 - slow to import
 
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-
-    def harmless(name: str) -> pl.Expr:
-        text = pl.col(name)
-        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-        return pl.when(formula).then("'" + text).otherwise(text).alias(name)
-
     plain = frame.with_columns(
-        *(pl.col(name).map_elements(lambda v: str(v.to_list()), return_dtype=pl.String) for name in lists),
-        *map(harmless, texts),
+        pl.col(name).map_elements(lambda v: str(v.to_list()), return_dtype=pl.String) for name in lists
     )
-    return plain.write_csv()
+    return without_formulas(plain).write_csv()
