@@ -201,7 +201,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import dask
 
     commands = {
-        "sbatch": 'setsid bash "$1" > /dev/null 2>&1 &\necho "Submitted batch job $!"',
+        "sbatch": 'job=$(cat "$1")\nsetsid bash -c "$job" > /dev/null 2>&1 &\necho "Submitted batch job $!"',
         "scancel": 'kill -KILL -- "-$1" 2> /dev/null || { echo "Invalid job id $1" >&2; exit 1; }',
     }
     (tmp_path / "bin").mkdir()

@@ -34,7 +34,7 @@ def parts(sizes: list[int], order: random.Random | None = None) -> list[Any]:
     runs = list(range(RUNS))
     if order is not None:
         runs.sort(key=lambda run: run + order.uniform(-40, 40))
-    found = []
+    found: list[Any] = []
     while runs:
         size = sizes[len(found) % len(sizes)]
         mine, runs = runs[:size], runs[size:]

@@ -93,18 +93,20 @@ class DaskPool(Generic[Task]):
         asked, count = self._counted
         if time.monotonic() - asked > COUNTED_S and self._client.status == "running":
             with suppress(OSError):  # the connection breaks now
-                count = sum(self._client.nthreads().values())
+                count = self._count_of_jobs() if self._jobs is not None else sum(self._client.nthreads().values())
             self._counted = time.monotonic(), count
-            if self._jobs is not None:
-                self._renew_jobs()
         return count
 
-    def _renew_jobs(self) -> None:
-        """Submit a job again whose workers have gone, such as at its time limit. One that never had any is not."""
+    def _count_of_jobs(self) -> int:
+        """Return the number of threads of all jobs.
+
+        Jobs whose workers have gone are submitted again, such as those at their time limit. A job that never had
+        workers is not.
+        """
         now, jobs = time.monotonic(), self._jobs
-        names = [str(worker["name"]) for worker in jobs.scheduler_info["workers"].values()]
+        workers = [(str(worker.name), worker.nthreads) for worker in [*jobs.scheduler.workers.values()]]
         for job in map(str, jobs.worker_spec):
-            if any(name == job or name.startswith(f"{job}-") for name in names):
+            if any(name == job or name.startswith(f"{job}-") for name, _ in workers):
                 self._had_workers[job] = now
         gone = [job for job, at in self._had_workers.items() if now - at > GONE_S]
         for job in gone:
@@ -113,6 +115,7 @@ class DaskPool(Generic[Task]):
             jobs.loop.add_callback(jobs.scale_down, gone)
         elif len(jobs.worker_spec) < self._cluster.number:
             jobs.scale(jobs=self._cluster.number)
+        return sum(threads for _, threads in workers)
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[tuple[Task, Any]]:
         """Give out tasks, and yield each with its reply; see `dumbbell.workers.Pool.run`.
@@ -258,7 +261,9 @@ def _job_queue(cluster: Cluster) -> Any:  # noqa: ANN401
                 f"--cluster: {cluster.kind}: the size of a job is unknown: set jobqueue.{cluster.kind}.{key} in "
                 "~/.config/dask/jobqueue.yaml"
             )
-    options = {"dashboard": False} | (dask.config.get(f"jobqueue.{cluster.kind}.scheduler-options", None) or {})
+    # The usual port of the dashboard may be taken; other machines don't need it.
+    options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    options |= dask.config.get(f"jobqueue.{cluster.kind}.scheduler-options", None) or {}
     jobs = {"slurm": SLURMCluster, "pbs": PBSCluster}[cluster.kind](scheduler_options=options)
     jobs.scale(jobs=cluster.number)
     return jobs
