@@ -17,8 +17,8 @@ from polars.io.plugins import register_io_source
 from dumbbell.capture.capture import Capture
 from dumbbell.capture.figures import name_of, talkers, with_gaps
 from dumbbell.exceptions import CaptureError
+from dumbbell.formulas import without_formulas
 from dumbbell.metrics import spikes
-from dumbbell.results.export import without_formulas
 from dumbbell.words import counted
 
 __all__ = [
