@@ -185,7 +185,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "quic program",
         {"flows": [{"name": "a", "transport": "quic", "variant": "reno", "application": {"kind": "iperf3"}}]},
-        ["flows.a.application.kind", "'iperf3'", "bulk, transfer, cbr, onoff, page or video"],
+        ["flows.a.application.kind", "'iperf3'", "bulk, transfer, cbr, onoff, page, video or workload"],
     ),
     ("long name", {"flows": [{**TCP, "name": "f" * 300}]}, ["flows.f", ".name: 300 characters given: at most 80"]),
     ("long name of all", {"name": "f" * 300}, ["name: 300 characters given: at most 80"]),

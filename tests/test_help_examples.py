@@ -40,9 +40,10 @@ PARSED = (
     "dumbbell kernel",
     "dumbbell shell",
     "dumbbell study run",
+    "dumbbell studio",
     "dumbbell validate",
 )
-"""Parts of examples that are only parsed: they need a kernel, a library or minutes. Other tests run them."""
+"""Parts of examples that are only parsed: they need a kernel, a library, a build or minutes. Other tests run them."""
 OF_HOST = ("dumbbell clean", "dumbbell doctor")
 """Commands about this host: `clean` stops the processes of killed runs, those of other tests too. Parsed only."""
 

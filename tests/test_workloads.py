@@ -15,10 +15,12 @@ from pydantic import TypeAdapter
 
 import dumbbell
 from dumbbell import Results, Scenario
+from dumbbell.cli.summaries import print_results
 from dumbbell.exceptions import ResultsError, ScenarioError
+from dumbbell.metrics import number
 from dumbbell.plan.build import build
 from dumbbell.report import write_results_report
-from dumbbell.results.slowdowns import ALL, slowdown_table
+from dumbbell.results.slowdowns import ALL, slowdown_table, transfer_summary
 from dumbbell.scenario.offered import wire_bytes
 from dumbbell.scenario.sizes import Sizes, SizesPart
 
@@ -271,6 +273,36 @@ def test_slowdown_by_size_has_intervals_over_repetitions() -> None:
     assert whole["value"] == pytest.approx(by_repetition["slowdown"].mean())
 
 
+def test_the_summary_has_means_over_repetitions() -> None:
+    summary = transfer_summary(web_search())
+    (row,) = summary.frame().iter_rows(named=True)
+    frame = web_search().transfers
+    parts = frame.partition_by("repetition")
+    assert (row["name"], row["transfers"]) == ("web", frame.height / 10)
+    assert row["incomplete"] == frame["end_s"].null_count() / 10
+    medians = [np.sort(part["took_s"].drop_nulls())[(part["took_s"].count() + 1) // 2 - 1] for part in parts]
+    assert row["median ms"] == pytest.approx(1e3 * np.mean(medians))
+    whole = web_search().slowdowns().filter((pl.col("size") == ALL) & (pl.col("statistic") == "mean"))
+    assert row["mean slowdown"] == pytest.approx(whole["value"][0])
+
+
+def test_the_printed_results_have_the_transfers(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(web_search(), every_row=False)
+    printed = capsys.readouterr().out
+    assert "web search: transfers (mean of 10 repetitions)" in printed
+    assert "mean slowdown" in printed
+
+
+def test_a_poisson_process_varies_the_timing_and_the_copies_of_a_flow_are_named_once() -> None:
+    found = {}
+    for process in ("poisson", "constant"):
+        scenario = one_flow({"arrivals": {"rate": "100 /s", "process": process}, "sizes": "10 kB"}, duration="1 s")
+        results = dumbbell.run(scenario.with_changes({"flows.w.count": 2}))
+        found[process] = {warned.name: warned.text for warned in results.lint()}
+    assert "phase-effects" not in found["poisson"]
+    assert "the copies of flow 'w' start at the same instant" in found["constant"]["phase-effects"]
+
+
 def test_percentiles_are_those_of_each_repetition() -> None:
     frame = web_search().transfers.filter(pl.col("bytes") <= 2000).drop_nulls("slowdown")
     expected = [
@@ -304,6 +336,11 @@ def test_slowdowns_are_in_json_and_in_the_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Slowdown of transfers by size" in page
     assert "Transfers by size" in page
+    # The summary and the first figure show completion times: the goodput is the load that was asked for.
+    mean = results.slowdowns().filter((pl.col("size") == ALL) & (pl.col("statistic") == "mean"))["value"][0]
+    assert f"mean slowdown {number(mean)} [" in page
+    assert "Flow 'w': goodput" not in page
+    assert page.index("Slowdown of transfers by size") < page.index("Goodput")
     again = dumbbell.read_results(tmp_path / "kept")
     assert again.slowdowns().equals(results.slowdowns())
     assert slowdown_table(again).columns[:3] == ["flow", "size", "transfers"]
@@ -459,7 +496,7 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, 
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"flows.w.transport": "quic"}, "'workload' needs tcp"),
+        ({"flows.w.transport": "udp", "flows.w.variant": None}, "'workload' needs tcp"),
         ({"flows.w.spread": {"every": "1 s"}}, "a spread needs several copies: set count"),
         ({"flows.w.count": 2, "flows.w.spread": {"variants": ["reno"]}}, "exclude each other"),
         ({"flows.w.count": 2, "flows.w.spread": {}}, "needed: at least one"),

@@ -8,7 +8,7 @@ use crate::flows::source::Source;
 use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
-use crate::flows::workload::WorkloadFlow;
+use crate::flows::workload::{QuicFactory, QuicWorkload, TcpFactory, TcpWorkload};
 use crate::flows::{Flow, FlowInfo};
 use crate::network::{Disciplines, Pace};
 use crate::output::Output;
@@ -123,16 +123,12 @@ pub(crate) fn build(
             if let AppPlan::Workload(workload) = app {
                 let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
                 let failure = failure.of(&format!("flows.{}.application", flow.name));
-                let flow = WorkloadFlow::new(info, workload, schedule, factory, plan.seed, failure);
-                return Ok(Box::new(flow));
+                let factory = TcpFactory::new(factory, &flow.name, plan.seed);
+                return Ok(Box::new(TcpWorkload::new(info, workload, schedule, factory, failure)));
             }
             let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
-        (TransportPlan::Quic { .. }, AppPlan::Workload(_), _) => Err(SimError::invalid(
-            format!("flows.{}.application", flow.name),
-            format!("'{application}' needs TCP"),
-        )),
         (TransportPlan::Quic { variant, stack }, app, source) => {
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();
@@ -143,6 +139,12 @@ pub(crate) fn build(
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
                 let dialer = Dialer::Quic { config, algorithms };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
+            }
+            if let AppPlan::Workload(workload) = app {
+                let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
+                let failure = failure.of(&format!("flows.{}.application", flow.name));
+                let factory = QuicFactory::new(config, algorithms, &flow.name, plan.seed);
+                return Ok(Box::new(QuicWorkload::new(info, workload, schedule, factory, failure)));
             }
             let app = QuicApplication { kind: application, plan: app.clone(), source };
             let qlog = plan.capture.qlog;

@@ -26,6 +26,7 @@ SECTIONS = {
     },
     "Teaching": {
         "lab": "Exercises for a class: start a lab, check the answers, grade hand-ins.",
+        "studio": "Write the simulator as one HTML page, for browsers.",
     },
     "Results": {
         "results": "Summarize, query, export, verify or merge results that were kept with --out.",

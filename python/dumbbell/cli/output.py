@@ -1,6 +1,6 @@
 """Output of the command line: tables and documents on stdout, messages and progress on stderr.
 
-Rich is imported only for a progress bar, and for tables with cells that have to be folded: it takes long to import.
+Rich is imported only where it is needed, such as for a progress bar: it takes long to import.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +18,7 @@ import click
 
 from dumbbell.activity import heard
 from dumbbell.cli.front import FORMAT
+from dumbbell.cli.table_layout import Column, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +138,7 @@ def print_table(
     rows: Iterable[Iterable[object]],
     units: Mapping[str, str] | None = None,
 ) -> None:
-    """Print a table; numbers are aligned to the right. Cells are folded where the terminal is too narrow.
+    """Print a table; numbers are aligned to the right. `layout` folds or divides it where the terminal is too narrow.
 
     Parameters
     ----------
@@ -155,49 +154,11 @@ def print_table(
     names = [_one_line(name) for name in headings]
     title = _one_line(title)
     columns = [
-        _Column(name, [_cell(row[n]) for row in cells], all(_is_number(row[n]) for row in cells))
+        Column(name, tuple(_cell(row[n]) for row in cells), all(_is_number(row[n]) for row in cells))
         for n, name in enumerate(names)
     ]
-    width = sum(column.width + 3 for column in columns)
-    if sys.stdout.isatty() and width > get_terminal_size().columns:
-        _print_folded(title, columns)
-        return
-    lines = [click.style(title, bold=True), ""]
-    lines.append(" " + "   ".join(column.aligned(column.name) for column in columns).rstrip())
-    lines.append(" " + "─" * (width - 2))
-    for texts in zip(*(column.texts for column in columns), strict=True):
-        lines.append(" " + "   ".join(c.aligned(text) for c, text in zip(columns, texts, strict=True)).rstrip())
-    click.echo("\n".join([*lines, ""]))
-
-
-@dataclass
-class _Column:
-    """A column of a table: its heading, its cells, and True if its cells are numbers."""
-
-    name: str
-    texts: list[str]
-    numeric: bool
-
-    @cached_property
-    def width(self) -> int:
-        return max(map(len, [self.name, *self.texts]))
-
-    def aligned(self, text: str) -> str:
-        return text.rjust(self.width) if self.numeric else text.ljust(self.width)
-
-
-def _print_folded(title: str, columns: list[_Column]) -> None:
-    """Print a table that is wider than the terminal: Rich folds its cells."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column.name, justify="right" if column.numeric else "left")
-    for texts in zip(*(column.texts for column in columns), strict=True):
-        table.add_row(*map(Text, texts))
-    stdout().print(table)
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    click.echo("\n".join([click.style(title, bold=True), "", *layout(columns, width), ""]))
 
 
 def print_frame(title: str, frame: pl.DataFrame, units: Mapping[str, str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dumbbell.cli import output
@@ -13,8 +14,8 @@ __all__ = ["print_results"]
 
 
 def print_results(results: Results, *, every_row: bool) -> None:
-    """Print the flows and the queues that matter."""
-    from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
+    """Print the flows, the queues that matter, and the transfers of workloads."""
+    from dumbbell.results.summary import LARGE, flow_summary, queue_summary  # noqa: PLC0415
 
     counts = results.repetitions
     n = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
@@ -22,6 +23,13 @@ def print_results(results: Results, *, every_row: bool) -> None:
     for what, table in (("flows", flow_summary(results)), ("queues", queue_summary(results))):
         if table.rows:
             output.print_summary(f"{results.scenario.name}: {what} ({each})", table, every_row=every_row)
+    if len(results) <= LARGE and any(row["application"] == "workload" for row in results.runs[0].flows):
+        from dumbbell.exceptions import ResultsError  # noqa: PLC0415
+        from dumbbell.results.slowdowns import transfer_summary  # noqa: PLC0415 - imports polars
+
+        with suppress(ResultsError):  # none began in the measured time
+            title = f"{results.scenario.name}: transfers ({each})"
+            output.print_summary(title, transfer_summary(results), every_row=every_row)
     if results.scenario.preset is not None and results.scenario.preset.is_evaluated:
         from dumbbell.results.responsive import test_summary  # noqa: PLC0415 - imports polars
 

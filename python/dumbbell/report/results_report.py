@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell import _core
-from dumbbell.exceptions import DumbbellError
+from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.metrics import number, summarize, summarize_all
 from dumbbell.plots import Picture
 from dumbbell.plots.axis_labels import quantity
@@ -24,7 +24,7 @@ from dumbbell.report.setting import setting_of
 from dumbbell.results.lint import lint
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
-from dumbbell.results.slowdowns import has_workloads, slowdown_table
+from dumbbell.results.slowdowns import ALL, groups_of, has_workloads, interval_text, slowdown_table, slowdowns
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary, short_names
 from dumbbell.results.swept import paths_of
@@ -114,9 +114,42 @@ def _summary(results: Results) -> Iterator[str]:
         return
     yield f"{counted(len(results), 'run')}: {counted(len(cells), 'cell')} x {_repetitions(cells)}."
     yield from _busiest(results)
+    generated = groups_of(results.scenario)
+    if generated:
+        yield from _slowdowns(results)
     for flow in results.flows["name"].unique(maintain_order=True):
-        yield f"Flow '{flow}': {_goodput(cells, flow)}."
+        if flow not in generated:
+            yield f"Flow '{flow}': {_goodput(cells, flow)}."
     yield from comparison_sentences(results)
+
+
+def _slowdowns(results: Results) -> Iterator[str]:
+    """Write the mean slowdown of each flow with generated transfers. Their goodput is the load that was asked for."""
+    try:
+        table = slowdowns(results)
+    except ResultsError:
+        return  # none began in the measured time
+    table = table.filter((pl.col("size") == ALL) & (pl.col("statistic") == "mean"))
+    paths = table.columns[: table.columns.index("flow")]
+    short = short_names(paths)
+    for flow in table["flow"].unique(maintain_order=True):
+        found = {
+            ", ".join(f"{short[path]} {row[path]}" for path in paths): row
+            for row in table.filter(pl.col("flow") == flow).iter_rows(named=True)
+            if row["value"] is not None
+        }
+        if not found:
+            continue
+        if len(found) <= FEW_CELLS:
+            said = "; ".join(
+                f"{cell}: {interval_text(row)}" if cell else interval_text(row) for cell, row in found.items()
+            )
+            yield f"Transfers of '{flow}': mean slowdown {said}."
+            continue
+        low, high = (pick(found, key=lambda cell: found[cell]["value"]) for pick in (min, max))
+        least, most = (number(found[cell]["value"]) for cell in (low, high))
+        cells = f"in {len(found)} cells from {least} ({low}) to {most} ({high})"
+        yield f"Transfers of '{flow}': mean slowdown {cells}."
 
 
 def _busiest(results: Results) -> Iterator[str]:
@@ -162,23 +195,24 @@ def _goodput(cells: Sequence[Sequence[Run]], flow: str) -> str:
 
 def comparison_sentences(results: Results) -> Iterator[str]:
     """Compare the values of a swept path where it is the only one: the family of `Results.comparisons`."""
-    flows = results.flows
+    flows, generated = results.flows, groups_of(results.scenario)
     paths = paths_of(flows)
     if len(paths) != 1 or flows[paths[0]].n_unique() * (flows[paths[0]].n_unique() - 1) // 2 > FEW:
         return
     for cell, compared in results.comparisons("goodput_bps", paths[0]):
+        if cell["name"] in generated:
+            continue
         sentence = compared.scaled(1e-6).sentence()
         yield f"Goodput of '{cell['name']}' in Mbit/s, {short_names(paths)[paths[0]]}: {sentence}."
 
 
 def _pictures(results: Results) -> Iterator[Picture]:
     swept = paths_of(results.flows)
-    wanted: list[tuple[str, dict[str, Any]]] = []
+    wanted: list[tuple[str, dict[str, Any]]] = [("slowdown", {})] if has_workloads(results.scenario) else []
     for metric in METRICS:
         if metric in results.flows.columns and results.flows[metric].drop_nulls().len():
             wanted.append(("lines" if swept else "bars", {"metric": metric} | ({} if swept else {"by": "name"})))
     wanted += [("matrix", {}), ("plane" if any(_is_number(results, path) for path in swept) else "ellipse", {})]
-    wanted += [("slowdown", {})] if has_workloads(results.scenario) else []
     over_time = ["timelapse"] if len(results.by_cell()) > 1 else []
     over_time += ["cwnd", "inflight", "rtt", "goodput", "fairness", "queue"]
     if "packets" in results.tables(0):

@@ -10,15 +10,20 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario import Cell
-from dumbbell.scenario.packet_sizes import UDP_IP, segment_bytes, segment_headers, stack_values
+from dumbbell.scenario.packet_sizes import (
+    QUIC_HEADERS,
+    UDP_IP,
+    datagram_bytes,
+    segment_bytes,
+    segment_headers,
+    stack_values,
+)
 from dumbbell.scenario.routes import routes_of
 
 __all__ = ["IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
 
 ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
-QUIC = 1 + 8 + 2 + 16 + 8
-"""In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 ICMP_IP = 28
 """Headers of an echo request, bytes."""
 VOICE_HEADERS = 40
@@ -101,8 +106,7 @@ def _packet(flow: Mapping[str, Any]) -> int | None:
         return int(application["packet_bytes"])
     values = _stack_values(flow["transport"])
     if flow["transport"]["kind"] == "quic":
-        datagram = values["max_datagram" if values["mtu_discovery"] == "true" else "initial_datagram"]
-        return int(_core.parse("bytes", datagram)) + UDP_IP
+        return datagram_bytes(values) + UDP_IP
     return segment_bytes(values)
 
 
@@ -116,7 +120,7 @@ def _headers(transport: Mapping[str, Any]) -> int:
     if transport["kind"] == "udp":
         return UDP_IP
     if transport["kind"] == "quic":
-        return UDP_IP + QUIC
+        return UDP_IP + QUIC_HEADERS
     return segment_headers(_stack_values(transport))
 
 

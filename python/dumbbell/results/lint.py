@@ -270,18 +270,23 @@ def _together(scenario: Scenario) -> str:
     names: dict[int, list[str]] = {}
     for flow in scenario.single_flows:
         if not isinstance(flow.application, Ping):
-            names.setdefault(flow.start.ns, []).append(f"'{flow.name}'")
+            names.setdefault(flow.start.ns, []).append(f"'{flow.group or flow.name}'")
     most = max(names.values(), key=len, default=[])
     if len(most) < 2:
         return ""
+    most = list(dict.fromkeys(most))
+    if len(most) == 1:
+        return f", and the copies of flow {most[0]} start at the same instant"
     more = len(most) - MOST_NAMES
     listed = [*most[:MOST_NAMES], *([f"{more} more"] if more > 0 else [])]
     return f", and flows {', '.join(listed[:-1])} and {listed[-1]} start at the same instant"
 
 
 def _jittered(scenario: Scenario) -> bool:
-    """True if a link has jitter or the intervals of a CBR flow have."""
+    """True if a link has jitter, the intervals of a CBR flow have, or transfers arrive at random times."""
     plan = build(scenario)
+    if any(flow["application"].get("arrivals", {}).get("kind") == "poisson" for flow in plan["flows"]):
+        return True
     links = any(_spread_ns(link.get("jitter")) > 0 for link in plan["links"])
     return links or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])
 

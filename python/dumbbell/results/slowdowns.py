@@ -19,7 +19,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import number, summarize_all
 from dumbbell.registry import unknown
 from dumbbell.results.frames import label
-from dumbbell.results.summary import short_names
+from dumbbell.results.summary import Summary, short_names
 from dumbbell.results.swept import paths_of
 from dumbbell.scenario.units import Volume
 from dumbbell.scenario.workload import Workload
@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from dumbbell.results.results import Results
     from dumbbell.scenario import Scenario
 
-__all__ = ["ALL", "STATISTICS", "has_workloads", "rounds", "slowdown_table", "slowdowns"]
+__all__ = [
+    "ALL",
+    "STATISTICS",
+    "groups_of",
+    "has_workloads",
+    "interval_text",
+    "rounds",
+    "slowdown_table",
+    "slowdowns",
+    "transfer_summary",
+]
 
 Floats = npt.NDArray[np.float64]
 ALL = "all"
@@ -39,6 +49,13 @@ STATISTICS = ("mean", "median", "p95", "p99")
 """Statistics of the transfers of a bin, in one repetition."""
 FEWEST = {"mean": 1, "median": 1, "p95": 20, "p99": 100}
 """Transfers that each needs: a 99th percentile of fewer than 100 values is their maximum."""
+SHOWN = (
+    ("median ms", "took_s", "median", 1e3),
+    ("p99 ms", "took_s", "p99", 1e3),
+    ("mean slowdown", "slowdown", "mean", 1.0),
+    ("p99 slowdown", "slowdown", "p99", 1.0),
+)
+"""Columns of the summary: heading, metric, statistic of a repetition, factor."""
 
 
 def has_workloads(scenario: Scenario) -> bool:
@@ -100,6 +117,25 @@ def slowdowns(
     return pl.DataFrame(made, infer_schema_length=None).with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
+def transfer_summary(results: Results) -> Summary:
+    """Return a row for each cell and flow with generated transfers: means over repetitions, of all sizes together."""
+    frame, swept = _transfers(results, None)
+    rows: list[tuple[Any, ...]] = []
+    for key, part in frame.partition_by([*swept, "group"], maintain_order=True, as_dict=True).items():
+        repetitions = part.partition_by("repetition")
+        values: list[Any] = [
+            float(np.mean([one.height for one in repetitions])),
+            float(np.mean([one["end_s"].null_count() for one in repetitions])),
+        ]
+        for _, metric, statistic, factor in SHOWN:
+            each = [_statistic(statistic, one[metric].drop_nulls().to_numpy()) for one in repetitions]
+            found = [factor * value for value in each if not np.isnan(value)]
+            values.append(float(np.mean(found)) if found else None)
+        rows.append((*key, *values))
+    headings = ("transfers", "incomplete", *(heading for heading, *_ in SHOWN))
+    return Summary((*short_names(swept).values(), "name"), headings, rows)
+
+
 def slowdown_table(results: Results) -> pl.DataFrame:
     """Return slowdowns by size for people: a row for each cell, flow and bin, texts only."""
     table = slowdowns(results)
@@ -111,12 +147,13 @@ def slowdown_table(results: Results) -> pl.DataFrame:
         row = dict(zip([*(short[path] for path in swept), "flow", "size"], key, strict=True))
         row |= {"transfers": first["transfers"], "incomplete": first["incomplete"]}
         for one in part.iter_rows(named=True):
-            row[one["statistic"]] = _interval_text(one)
+            row[one["statistic"]] = interval_text(one)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _interval_text(row: dict[str, Any]) -> str:
+def interval_text(row: dict[str, Any]) -> str:
+    """Write the value of a row of `slowdowns` and its interval."""
     if row["value"] is None:
         return "no value"
     if row["low"] is None:

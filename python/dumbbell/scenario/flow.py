@@ -158,9 +158,8 @@ class Flow(Part):
         if isinstance(self.application, Ping | Voice) and "transport" in given and self.transport != "udp":
             raise problem(f"'{self.transport}' given: {_named(self.application)} is always datagrams", "transport")
         if self.transport == "quic" and "quic" not in self.application.transports:
-            why = "needs tcp" if isinstance(self.application, Workload) else "runs real programs"
-            carries = "bulk, transfer, cbr, onoff, page or video"
-            raise problem(f"'{kind}' {why}: a quic flow carries {carries}", "application.kind")
+            carries = "bulk, transfer, cbr, onoff, page, video or workload"
+            raise problem(f"'{kind}' runs real programs: a quic flow carries {carries}", "application.kind")
         if isinstance(self.application, Web | Http):
             self.application.check_transport(self.transport)
         if self.transport == "quic" and self.tls is not None:

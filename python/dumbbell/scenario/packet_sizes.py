@@ -9,10 +9,21 @@ from typing import Any
 
 from dumbbell import _core, registry
 
-__all__ = ["TCP_IP", "TIMESTAMPS", "UDP_IP", "segment_bytes", "segment_headers", "stack_values"]
+__all__ = [
+    "QUIC_HEADERS",
+    "TCP_IP",
+    "TIMESTAMPS",
+    "UDP_IP",
+    "datagram_bytes",
+    "segment_bytes",
+    "segment_headers",
+    "stack_values",
+]
 
 UDP_IP = 28
 """IP and UDP headers, bytes."""
+QUIC_HEADERS = 1 + 8 + 2 + 16 + 8
+"""In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 TCP_IP = 40
 """Headers of a segment without options, bytes."""
 TIMESTAMPS = 12
@@ -40,3 +51,9 @@ def segment_bytes(values: Mapping[str, str]) -> int:
 def segment_headers(values: Mapping[str, str]) -> int:
     """Return the headers of a TCP segment with data, bytes."""
     return TCP_IP + (TIMESTAMPS if values["timestamps"] == "true" else 0)
+
+
+def datagram_bytes(values: Mapping[str, str], *, discovered: bool = True) -> int:
+    """Return the UDP payload of a full QUIC datagram: after the discovery of its size, or at the start, bytes."""
+    largest = discovered and values["mtu_discovery"] == "true"
+    return int(_core.parse("bytes", values["max_datagram" if largest else "initial_datagram"]))

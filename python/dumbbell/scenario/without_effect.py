@@ -65,9 +65,9 @@ def _settings(scenario: Scenario) -> Iterator[_Setting]:
         yield _Setting("capture.snaplen", why)
     if scenario.capture.qlog is not None:
         quic = [flow.application for flow in scenario.single_flows if flow.transport == "quic"]
-        # Videos and pages of objects write none.
-        logged = any(a.size is not None if isinstance(a, Page) else a.kind != "video" for a in quic)
-        why = "only videos and pages of objects are quic, which have none" if quic else "no flow is quic"
+        # Videos, pages of objects and workloads write none.
+        logged = any(a.size is not None if isinstance(a, Page) else a.kind not in {"video", "workload"} for a in quic)
+        why = "only videos, pages of objects and workloads are quic, which have none" if quic else "no flow is quic"
         yield _Setting("capture.qlog", None if logged else _given(scenario.capture.qlog, why))
     for number, flow in enumerate(scenario.single_flows):
         yield from _application(flow)

@@ -84,7 +84,7 @@ class Arrivals(Part):
 class Workload(Part):
     """Transfers that arrive by a process: many are under way at a time."""
 
-    transports: ClassVar[tuple[str, ...]] = ("tcp",)
+    transports: ClassVar[tuple[str, ...]] = ("tcp", "quic")
 
     kind: Literal["workload"]
     arrivals: Arrivals
@@ -95,8 +95,8 @@ class Workload(Part):
     count: Annotated[Whole, Field(ge=1, le=MOST_TRANSFERS)] | None = None
     """Number of transfers (of each copy of a flow with `count`). Default: until the flow stops."""
     connections: Literal["new", "reuse"] = "new"
-    """"new": each transfer has a connection of its own. "reuse": a transfer takes the idle connection that was used
-    last, and opens one only if none is idle."""
+    """"new": each transfer has a connection of its own. "reuse": over TCP, a transfer takes the idle connection that
+    was used last, and opens one only if none is idle; over QUIC, the transfers are streams of one connection."""
 
     @model_validator(mode="after")
     def _sized(self) -> Workload:

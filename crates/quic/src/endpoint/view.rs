@@ -1,4 +1,4 @@
-//! Read access to an endpoint: state, counters, the packets of the last ACK, a snapshot of the sending part.
+//! Access to an endpoint: state, counters, the packets of the last ACK, a snapshot of the sending part.
 
 use super::{Endpoint, Role, State};
 use crate::config::Config;
@@ -59,6 +59,11 @@ impl Endpoint {
     #[must_use]
     pub fn peer_has_finished(&self) -> bool {
         self.streams.peer_has_finished()
+    }
+
+    /// A stream that the peer has ended and whose data have all arrived. Each is returned once, the last one first.
+    pub fn take_finished(&mut self) -> Option<u32> {
+        self.streams.take_finished()
     }
 
     /// True if everything written, and the ends of streams, have been acknowledged.

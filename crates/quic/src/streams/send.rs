@@ -80,6 +80,16 @@ impl SendStream {
         self.acknowledged.prefix() == self.written && matches!(self.fin, Fin::Open | Fin::Acknowledged)
     }
 
+    /// True if all data and the end are acknowledged: nothing follows.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.fin == Fin::Acknowledged && self.acknowledged.prefix() == self.written
+    }
+
+    /// True if data has to be sent again.
+    pub(crate) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// Bytes that may be sent now; `credit`: new bytes that the connection's flow control allows.
     pub(crate) fn sendable(&self, credit: u64) -> u64 {
         self.lost.len() + self.new_bytes(credit)

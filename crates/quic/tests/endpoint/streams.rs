@@ -1,4 +1,4 @@
-//! Streams: no head-of-line blocking between them, flow control.
+//! Streams: no head-of-line blocking between them, flow control, thousands on one connection.
 
 use crate::wire::{CLIENT, Fate, SERVER, Wire};
 
@@ -42,4 +42,33 @@ fn a_stream_of_no_data_ends() {
     wire.client().finish(0);
     wire.run_while("end", |w| !w.ends[SERVER].peer_has_finished());
     wire.run_while("ACK", |w| !w.ends[CLIENT].everything_acknowledged());
+}
+
+#[test]
+fn thousands_of_streams_are_finished_once_each_with_losses() {
+    let mut sent = 0;
+    let mut wire = Wire::new("newreno", 5, &[("handshake", "none")]).fates(move |s| {
+        sent += usize::from(s.from == CLIENT);
+        if s.from == CLIENT && sent % 50 == 0 { Fate::Dropped } else { Fate::Arrives }
+    });
+    let bytes = |stream: u32| u64::from(stream % 7) * 300;
+    let all: u64 = (0..3000).map(bytes).sum();
+    let mut finished = Vec::new();
+    for stream in 0..3000 {
+        wire.client().write(stream, bytes(stream));
+        wire.client().finish(stream);
+    }
+    wire.run_while("transfers", |w| !w.ends[CLIENT].everything_acknowledged());
+    while let Some(stream) = wire.server().take_finished() {
+        finished.push(stream);
+    }
+    finished.sort_unstable();
+    assert_eq!(finished, (0..3000).collect::<Vec<_>>());
+    let (client, server) = (&wire.ends[CLIENT], &wire.ends[SERVER]);
+    assert!(server.peer_has_finished());
+    assert_eq!((server.delivered(), server.received()), (all, all));
+    assert!((0..3000).all(|stream| server.delivered_of(stream) == bytes(stream)));
+    // What is forgotten still counts in the offsets of a snapshot.
+    assert_eq!((client.snapshot().snd_una, client.snapshot().snd_nxt), (all, all));
+    assert!(client.counters().retransmitted_segments > 10);
 }

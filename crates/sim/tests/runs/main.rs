@@ -20,3 +20,4 @@ mod tls;
 mod web;
 mod wifi;
 mod workload;
+mod workload_quic;

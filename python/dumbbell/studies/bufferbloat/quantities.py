@@ -37,12 +37,12 @@ SHAPES = {
 LOADED = {
     "ping": ("mean RTT of ten pings", "ms"),
     "three pings": ("mean RTT of the first three pings", "ms"),
-    "ping rise": ("RTT beside the transfer less that alone", "ms"),
+    "ping rise": ("RTT beside the transfer minus that alone", "ms"),
     "ping ratio": ("RTT with the small queue over that with the large one", ""),
     "page": ("time of the page", "s"),
-    "page rise": ("time of the page beside the transfer less that alone", "s"),
+    "page rise": ("time of the page beside the transfer minus that alone", "s"),
     "page factor": ("time of the page beside the transfer over that alone", ""),
-    "page gain": ("time of the page beside Reno less that beside CUBIC", "s"),
+    "page gain": ("time of the page beside Reno minus that beside CUBIC", "s"),
 }
 
 WORDS = Words(

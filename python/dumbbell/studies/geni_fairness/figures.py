@@ -45,13 +45,15 @@ def pictures(
     """Draw all of it; `path` is the setting of the matrix and of the series."""
     pairs = depths[path]
     return [
-        _bars(
-            part1, "fig1-throughput", "Part 1: throughput over one hop and over two", "goodput_bps", "iperf", GOODPUT
-        ),
-        _bars(part1, "fig2-rtt", "Part 1: ping beside the flow", "rtt_mean_ms", "ping", "mean RTT of ten pings (ms)"),
+        _throughput(part1),
+        _delay(part1),
         _matrix(path, pairs, reported),
-        _over_time(over, WITHOUT_BBR, reported, "fig4-over-time", "Part 2: pairs without BBR over time"),
-        _over_time(over, BESIDE_BBR, reported, "fig5-over-time-bbr", "Part 2: pairs with BBR over time"),
+        _over_time(
+            over, WITHOUT_BBR, reported, "fig3-over-time", "Figure 3: throughput over time, pairs without BBR"
+        ),
+        _over_time(
+            over, BESIDE_BBR, reported, "fig3-over-time-bbr", "Figure 3: throughput over time, pairs with BBR"
+        ),
         _jitter(jitter),
         _depths(path, depths),
         _shares(path, depths),
@@ -59,24 +61,40 @@ def pictures(
     ]
 
 
-def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: str) -> Picture:
+def _throughput(part1: Alone) -> Picture:
+    panel = _bars(part1, "goodput_bps", "iperf", f"median of {part1.n} repetitions", GOODPUT)
+    middles = _middles(part1, "goodput_bps", "iperf")
+    thirds = THIRDS * (middles["Reno"] + middles["CUBIC"]) / 2
+    marked = reference.points([1.0], [thirds], "Vegas, two thirds of the others (3.2)")
+    title = "Figure 1: throughput of one flow over one hop and over two"
+    return Picture("fig1-throughput", title, _reading(middles), [replace(panel, curves=[*panel.curves, marked])])
+
+
+def _delay(part1: Alone) -> Picture:
+    """Draw the pings before and beside the flow: the report doesn't state which of them its figure has."""
+    label = "mean RTT of ten pings (ms)"
+    panels = [
+        _bars(part1, "rtt_mean_ms", flow, f"ping {when} the flow, median of {part1.n} repetitions", label)
+        for flow, when in (("idle ping", "before"), ("ping", "beside"))
+    ]
+    reading = f"Beside the flow. {_reading(_middles(part1, 'rtt_mean_ms', 'ping'))}"
+    return Picture("fig1-rtt", "Figure 1: delay over one hop and over two", reading, panels, columns=2, share_y=True)
+
+
+def _bars(part1: Alone, metric: str, flow: str, title: str, label: str) -> Panel:
     curves = []
     for v in VARIANTS:
         samples = [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)]
         curves.append(curve_of(LABELS[v], v, [0, 1], summarize_all(samples), dots=np.array(samples), kind="bars"))
-    middles = {LABELS[v]: summarize(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
-    if metric == "goodput_bps":
-        thirds = THIRDS * (middles["Reno"] + middles["CUBIC"]) / 2
-        curves.append(reference.points([1.0], [thirds], "Vegas, two thirds of the others (3.2)"))
-    panel = Panel(
-        f"median of {part1.n} repetitions",
-        "",
-        label,
-        curves,
-        categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"],
-    )
-    reading = f"Over two hops: {', '.join(f'{n} {x:.3g}' for n, x in middles.items())}."
-    return Picture(name, title, reading, [panel])
+    return Panel(title, "", label, curves, categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"])
+
+
+def _middles(part1: Alone, metric: str, flow: str) -> dict[str, float]:
+    return {LABELS[v]: summarize(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
+
+
+def _reading(middles: Mapping[str, float]) -> str:
+    return f"Over two hops: {', '.join(f'{n} {x:.3g}' for n, x in middles.items())}."
 
 
 def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
@@ -97,8 +115,8 @@ def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Pi
         f"{reported[VARIANTS.index(far[0])][VARIANTS.index(far[1])]:.1f}."
     )
     panel = Panel("", "starts second", "starts first", [], grid=grid)
-    title = "Part 2: goodput, first above second, Mbit/s [95 % interval]; the report's of the first"
-    return Picture("fig3-matrix", title, reading, [panel])
+    title = "Table 1: goodput, first above second, Mbit/s [95 % interval]; the report's of the first"
+    return Picture("table1-matrix", title, reading, [panel])
 
 
 def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> float:

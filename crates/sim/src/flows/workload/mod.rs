@@ -1,60 +1,64 @@
-//! A workload: transfers that arrive by a process, each over a TCP connection; many are open at a time.
+//! A workload: transfers that arrive by a process, over connections of a transport; many are under way at a time.
 //!
 //! ```text
-//! Schedule -> arrival -> a new connection, or an idle one (connections = "reuse") -> last byte at the receiver
+//! Schedule -> arrival -> a new connection, or one that is open (connections = "reuse") -> last byte at the receiver
 //! ```
 //! A connection has a slot while it is open, and the lane of the slot: queue disciplines that separate flows separate the
 //! connections. The timers of all connections are in one heap; the flow has one event for the first of them.
 
+mod carrier;
+mod quic;
+mod tcp;
 mod timers;
 
-use super::connection::{Connection, Side};
-use super::tcp::ConnectionFactory;
+pub(crate) use quic::QuicFactory;
+pub(crate) use tcp::TcpFactory;
+
+use super::connection::Side;
 use super::web::sum::Sum;
 use super::{APP, Flow, FlowInfo, SENDER};
 use crate::network::{Arrived, Network};
 use crate::tcp_meter::TcpMeter;
+use carrier::{Carrier, Factory};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{Arrival, ConnectionsPlan, FlowResult, MOST_AT_ONCE, Schedule, Transfer, WorkloadPlan};
-use dumbbell_tcp::State;
 use dumbbell_units::Time;
 use dumbbell_units::flow_number::LANES;
-use dumbbell_units::random::Stream;
+use quic::QuicCarrier;
+use tcp::TcpCarrier;
 use timers::{Due, Timers};
+
+/// A workload over TCP.
+pub(crate) type TcpWorkload = WorkloadFlow<TcpCarrier>;
+/// A workload over QUIC.
+pub(crate) type QuicWorkload = WorkloadFlow<QuicCarrier>;
 
 /// In place of a slot: the connection is over.
 const OVER: u32 = u32::MAX;
 
 /// An open connection.
-struct Open {
-    connection: Connection,
+struct Open<C> {
+    connection: C,
     /// Number within the flow, from 1.
     number: u32,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
-    /// Index of the running transfer in the run's list.
-    running: Option<usize>,
-    /// Payload of all transfers over this connection so far.
-    written: u64,
 }
 
 /// See the top of this file.
-pub(crate) struct WorkloadFlow {
+pub(crate) struct WorkloadFlow<C: Carrier> {
     info: FlowInfo,
     schedule: Schedule,
     next: Option<Arrival>,
     reuses: bool,
     /// Number of transfers; 0: no limit.
     count: u64,
-    factory: ConnectionFactory,
-    isns: Stream,
-    /// Seeds of the algorithms' random numbers.
-    seeds: Stream,
-    open: Vec<Option<Box<Open>>>,
+    factory: C::Factory,
+    open: Vec<Option<Box<Open<C>>>>,
     /// Slots without a connection.
     free: Vec<usize>,
-    /// Slots of connections without a transfer; the last one was used last.
-    idle: Vec<usize>,
+    /// Slots of connections that can take a transfer; the last one was used last.
+    usable: Vec<usize>,
     /// Slot of each connection, by its number less 1.
     slots: Vec<u32>,
     timers: Timers,
@@ -63,34 +67,31 @@ pub(crate) struct WorkloadFlow {
     first_begun_at: Time,
     completed_at: Time,
     meter: TcpMeter,
+    /// Payload of a full packet of the connections so far, bytes.
+    payload: u64,
     failure: Failure,
     stopped: bool,
     /// Set when the flow stops.
     result: Option<Box<FlowResult>>,
 }
 
-impl WorkloadFlow {
+impl<C: Carrier> WorkloadFlow<C> {
     pub(crate) fn new(
         info: FlowInfo,
         plan: &WorkloadPlan,
         mut schedule: Schedule,
-        factory: ConnectionFactory,
-        seed: u64,
+        factory: C::Factory,
         failure: Failure,
-    ) -> WorkloadFlow {
-        let stream = |part: &str| Stream::new(seed, &format!("flow/{}/{part}", info.name));
+    ) -> WorkloadFlow<C> {
         WorkloadFlow {
-            isns: stream("isn"),
-            seeds: stream("seeds"),
             next: schedule.next(),
             schedule,
             reuses: plan.connections == ConnectionsPlan::Reuse,
             count: plan.count,
             info,
-            factory,
             open: Vec::new(),
             free: Vec::new(),
-            idle: Vec::new(),
+            usable: Vec::new(),
             slots: Vec::new(),
             timers: Timers::default(),
             begun: 0,
@@ -98,6 +99,8 @@ impl WorkloadFlow {
             first_begun_at: Time::ZERO,
             completed_at: Time::ZERO,
             meter: TcpMeter::new(),
+            payload: factory.full_payload(),
+            factory,
             failure,
             stopped: false,
             result: None,
@@ -118,12 +121,10 @@ impl WorkloadFlow {
         if self.begun == 0 {
             self.first_begun_at = net.now;
         }
-        let idle = self.idle.pop();
-        let slot = idle.unwrap_or_else(|| self.connect());
+        let usable = if C::SHARED { self.usable.last().copied() } else { self.usable.pop() };
+        let slot = usable.unwrap_or_else(|| self.connect());
         let Some(open) = self.open[slot].as_deref_mut() else { return };
-        open.running = Some(net.transfers.len());
-        open.written += bytes;
-        open.connection.write(Side::Sender, bytes);
+        open.connection.begin(bytes, net.transfers.len());
         net.transfers.push(Transfer {
             flow: self.info.name.clone(),
             number: self.begun,
@@ -135,10 +136,13 @@ impl WorkloadFlow {
         });
         self.begun += 1;
         if !self.reuses {
-            open.connection.close(Side::Sender);
+            open.connection.close();
         }
-        if idle.is_none() {
-            open.connection.open(self.factory.has_handshake());
+        if usable.is_none() {
+            open.connection.open(&self.factory, net.now);
+        }
+        if self.begun - self.completed > MOST_AT_ONCE as u64 {
+            self.fail();
         }
         self.serve(slot, Side::Sender, net);
         self.serve(slot, Side::Receiver, net);
@@ -146,36 +150,33 @@ impl WorkloadFlow {
 
     /// Makes a connection; returns its slot.
     fn connect(&mut self) -> usize {
-        let connection = self.factory.connection(Side::Sender, &mut self.isns, &mut self.seeds);
         let number = self.slots.len() as u32 + 1;
-        let open = Open { connection, number, timers: [Time::NEVER; 2], running: None, written: 0 };
+        let open = Open { connection: self.factory.connection(), number, timers: [Time::NEVER; 2] };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
             self.open.len() - 1
         });
         self.open[slot] = Some(Box::new(open));
         self.slots.push(slot as u32);
+        if C::SHARED && self.reuses {
+            self.usable.push(slot);
+        }
         if self.open.len() > MOST_AT_ONCE {
-            self.failure
-                .fail(format!("more than {MOST_AT_ONCE} transfers at a time: the load exceeds the capacity"));
+            self.fail();
         }
         slot
+    }
+
+    fn fail(&self) {
+        let message = format!("more than {MOST_AT_ONCE} transfers at a time: the load exceeds the capacity");
+        self.failure.fail(message);
     }
 
     /// Sends all that one end of a connection has ready, and completes its transfer if it can.
     fn serve(&mut self, slot: usize, side: Side, net: &mut Network) {
         let Some(open) = self.open[slot].as_deref_mut() else { return };
-        let connection = &mut open.connection;
-        if side == Side::Receiver
-            && connection.receiver().peer_has_closed()
-            && !connection.has_closed(Side::Receiver)
-        {
-            connection.close(Side::Receiver);
-        }
         self.info.lane = slot as u32 % LANES;
-        let endpoint = connection.end_mut(side);
-        net.send_segments(&self.info, side == Side::Sender, endpoint, open.number);
-        let timer = endpoint.next_timer(net.now);
+        let timer = open.connection.send(side, &self.info, open.number, net);
         self.arm(slot, side, timer, net);
         self.check(slot, net);
     }
@@ -194,26 +195,32 @@ impl WorkloadFlow {
         }
     }
 
-    /// Completes the transfer of a connection if everything has arrived, and frees the slot of one that is over.
+    /// Completes the transfers of a connection that have arrived, and frees the slot of one that is over.
     fn check(&mut self, slot: usize, net: &mut Network) {
         let Some(open) = self.open[slot].as_deref_mut() else { return };
-        if open.running.is_some() && open.connection.delivered(Side::Receiver) >= open.written {
-            if let Some(row) = open.running.take() {
-                net.transfers[row].end_s = Some(net.now.as_secs());
-            }
+        let mut has_completed = false;
+        while let Some(row) = open.connection.take_completed() {
+            net.transfers[row].end_s = Some(net.now.as_secs());
             self.completed += 1;
             self.completed_at = net.now;
-            if self.reuses {
-                self.idle.push(slot);
-                if self.all_completed() {
-                    self.close_idle(net);
-                }
-                return;
-            }
+            has_completed = true;
         }
-        let is_done = |side| open.connection.end(side).state() == State::Done;
-        if open.running.is_none() && is_done(Side::Sender) && is_done(Side::Receiver) {
+        if has_completed && self.reuses {
+            if !C::SHARED {
+                self.usable.push(slot);
+            }
+            if self.all_completed() {
+                self.close_usable(net);
+            }
+            return;
+        }
+        let Some(open) = self.open[slot].as_deref_mut() else { return };
+        if C::SHARED && self.usable.last() == Some(&slot) && !open.connection.is_usable() {
+            self.usable.pop();
+        }
+        if open.connection.is_over() {
             self.meter.connection_ends(Some(&open.connection));
+            self.payload = self.payload.max(open.connection.full_payload());
             self.slots[open.number as usize - 1] = OVER;
             self.open[slot] = None;
             self.free.push(slot);
@@ -221,10 +228,10 @@ impl WorkloadFlow {
     }
 
     /// No transfer follows: closes the connections.
-    fn close_idle(&mut self, net: &mut Network) {
-        for slot in std::mem::take(&mut self.idle) {
+    fn close_usable(&mut self, net: &mut Network) {
+        for slot in std::mem::take(&mut self.usable) {
             if let Some(open) = self.open[slot].as_deref_mut() {
-                open.connection.close(Side::Sender);
+                open.connection.close();
             }
             self.serve(slot, Side::Sender, net);
         }
@@ -241,7 +248,7 @@ impl WorkloadFlow {
             let Some(open) = self.open[slot].as_deref_mut() else { continue };
             if open.number == due.connection && open.timers[side as usize] == due.at {
                 open.timers[side as usize] = Time::NEVER;
-                open.connection.end_mut(side).on_timer(net.now);
+                open.connection.on_timer(side, net.now);
                 self.serve(slot, side, net);
             }
         }
@@ -258,8 +265,7 @@ impl WorkloadFlow {
         self.info.is_measured = false;
         for slot in 0..self.open.len() {
             if let Some(open) = self.open[slot].as_deref_mut() {
-                open.running = None;
-                open.connection.abandon();
+                open.connection.abandon(net.now);
             }
             self.serve(slot, Side::Sender, net);
             self.serve(slot, Side::Receiver, net);
@@ -280,7 +286,7 @@ impl WorkloadFlow {
         let end = if all { self.completed_at } else { self.info.stop.min(net.end) };
         let seconds = self.info.seconds(end);
         let mut result = FlowResult {
-            variant: self.factory.variant().name.into(),
+            variant: self.factory.variant().into(),
             application: "workload".into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
@@ -289,14 +295,15 @@ impl WorkloadFlow {
             transfers_completed: self.completed,
             ..FlowResult::default()
         };
-        let mss = self.factory.mss();
+        let payloads = self.open.iter().flatten().map(|open| open.connection.full_payload());
+        let payload = payloads.fold(self.payload, u64::max);
         let sum = self.sum();
-        self.meter.finish(Some(&sum), mss, seconds, end.min(net.now), &mut result);
+        self.meter.finish(Some(&sum), payload, seconds, end.min(net.now), &mut result);
         result
     }
 }
 
-impl Flow for WorkloadFlow {
+impl<C: Carrier> Flow for WorkloadFlow<C> {
     fn info(&self) -> &FlowInfo {
         &self.info
     }
@@ -325,26 +332,18 @@ impl Flow for WorkloadFlow {
         let slot = self.slots.get(body.connection as usize - 1).copied().unwrap_or(OVER);
         let Some(open) = self.open.get_mut(slot as usize).and_then(Option::as_deref_mut) else { return };
         let slot = slot as usize;
+        let side = if forward { Side::Receiver } else { Side::Sender };
+        let owes_acks_only = open.connection.on_packet(packet, side, net);
         if !forward {
-            open.connection.end_mut(Side::Sender).on_segment(&body.segment, packet.ecn, net.now);
-            open.connection.read(Side::Sender);
             self.meter.acknowledged(open.connection.sender(), net.now);
-            self.serve(slot, Side::Sender, net);
-            return;
         }
-        let receiver = open.connection.end_mut(Side::Receiver);
-        let quiet = receiver.on_segment(&body.segment, packet.ecn, net.now);
-        if quiet && !open.connection.has_tls() {
+        if forward && owes_acks_only {
             self.info.lane = slot as u32 % LANES;
-            let receiver = open.connection.end_mut(Side::Receiver);
-            net.send_acks(&self.info, receiver, open.number);
-            // No other timer of the endpoint has changed.
-            let timer = receiver.ack_timer();
-            self.arm(slot, Side::Receiver, timer, net);
+            let timer = open.connection.send_acks(&self.info, open.number, net);
+            self.arm(slot, side, timer, net);
             self.check(slot, net);
         } else {
-            open.connection.read(Side::Receiver);
-            self.serve(slot, Side::Receiver, net);
+            self.serve(slot, side, net);
         }
     }
 

@@ -1,0 +1,10 @@
+"""The browser studio: one HTML page with the simulator as WebAssembly, which needs no server and no network.
+
+`settings` has the values that a reader of the page can change, and the scenario that follows; `presets` has examples;
+`templates` turns the plans of such scenarios into texts with holes, so that the page makes plans without rules of its
+own; `write` writes the page from these, the scripts in the folder ``page``, the engine and uPlot (folder ``uplot``).
+"""
+
+from dumbbell.studio.write import page
+
+__all__ = ["page"]

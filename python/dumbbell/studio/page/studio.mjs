@@ -1,0 +1,250 @@
+// The studio: settings, worker, plots, figures and playhead together.
+import { Charts } from "./charts.mjs";
+import { Controls } from "./controls.mjs";
+import { byId, download, element, flowColor } from "./dom.mjs";
+import { explanation, headline } from "./events.mjs";
+import { descriptions, stateTable, summary, tables } from "./figures.mjs";
+import { drawPackets } from "./packets.mjs";
+import { Player } from "./player.mjs";
+import { fileText, fromFragment, planText, refusals, toFragment } from "./settings.mjs";
+
+const LISTED = 9;
+
+/** Open the studio. `model`: the data of page.py; `worker`: see worker.mjs; `wasm`: gzip-compressed bytes. */
+export function open(model, worker, wasm) {
+  const app = {
+    settings: null,
+    id: 0,
+    answered: 0,
+    results: null,
+    plan: "",
+    pinned: null,
+    events: [],
+    chosen: null,
+    range: null,
+    waiting: false,
+    asked: null,
+  };
+
+  const charts = new Charts(byId("plots"), {
+    zoomed: (range) => zoom(range),
+    hovered: (t) => ask(t ?? player.t),
+  });
+  const player = new Player((t) => {
+    charts.mark(t);
+    ask(t);
+    listEvents(t);
+  });
+  const places = { path: byId("path"), flows: byId("flows"), problems: byId("problems") };
+  const controls = new Controls(model, places, (settings) => {
+    byId("preset").value = "";
+    byId("about").textContent = "";
+    run(settings);
+  });
+
+  function run(settings) {
+    const longer = settings.duration !== app.settings?.duration;
+    app.settings = settings;
+    const fragment = `#${toFragment(model, settings)}`;
+    if (location.hash !== fragment) history.replaceState(null, "", fragment);
+    if (refusals(model, settings).length) return;
+    if (longer || !app.range) app.range = [0, settings.duration];
+    app.plan = planText(model, settings);
+    app.id += 1;
+    document.body.dataset.state = "running";
+    const [from, to] = app.range;
+    worker.postMessage({ kind: "run", id: app.id, plan: app.plan, columns: charts.columns, from, to });
+  }
+
+  function names() {
+    return app.settings.flows.map((flow, n) => `${n + 1} ${flow.variant}`);
+  }
+
+  function zoom(range) {
+    app.range = range ?? [0, app.settings.duration];
+    byId("whole").disabled = range === null;
+    worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.columns });
+  }
+
+  /** Ask for the state at a time: one question at a time, the last one wins. */
+  function ask(t) {
+    app.asked = t;
+    if (app.waiting || !app.results) return;
+    app.waiting = true;
+    worker.postMessage({ kind: "state", t });
+  }
+
+  function listEvents(t) {
+    const first = Math.max(0, after(t) - Math.ceil(LISTED / 2));
+    const part = app.events.slice(first, first + LISTED);
+    const items = part.map((event) => {
+      const open = event === app.chosen;
+      const mark = element("span", { class: "swatch", style: event.flow === null ? "" : `background:${flowColor(event.flow)}`, "aria-hidden": "true" });
+      const label = `${event.t.toFixed(3)} s  ${headline(model, event)}`;
+      const button = element("button", { type: "button", "aria-expanded": open, onclick: () => choose(event) }, mark, label);
+      return element("li", { class: event.t <= t + 1e-9 ? "" : "later" }, button, open ? why(event) : null);
+    });
+    byId("events").replaceChildren(...items);
+  }
+
+  function after(t) {
+    let count = 0;
+    for (let low = 0, high = app.events.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (app.events[middle].t <= t + 1e-9) count = low = middle + 1;
+      else high = middle;
+    }
+    return count;
+  }
+
+  function choose(event) {
+    app.chosen = event === app.chosen ? null : event;
+    player.toggle(false);
+    player.seek(event.t);
+    byId("events").querySelector('[aria-expanded="true"]')?.focus();
+  }
+
+  function why(event) {
+    const variant = event.flow === null ? null : model.variants[app.settings.flows[event.flow].variant];
+    const lines = explanation(model, event, variant, event.flow === null ? 1 : app.mss[event.flow]);
+    return element("div", { class: "why" }, ...lines.filter(Boolean).map((line) => element("p", {}, line)));
+  }
+
+  function showResults() {
+    byId("figures").replaceChildren(...tables(app.results, app.pinned));
+    charts.describe(descriptions(app.results));
+  }
+
+  function legend() {
+    const buttons = names().map((name, n) => {
+      const visible = !charts.hidden.has(n);
+      const onclick = () => {
+        charts.toggle(n);
+        legend();
+        byId("legend").children[n].focus();
+      };
+      const mark = element("span", { class: "swatch", style: `background:${flowColor(n)}`, "aria-hidden": "true" });
+      return element("button", { type: "button", "aria-pressed": visible, title: "Show or hide this flow", onclick }, mark, name);
+    });
+    const drop = element("span", { class: "note" }, "× a packet is dropped");
+    const pinned = app.pinned ? element("span", { class: "note" }, "- - pinned run") : null;
+    byId("legend").replaceChildren(...buttons, drop, ...(pinned ? [pinned] : []));
+  }
+
+  const answers = {
+    ready({ version }) {
+      byId("version").textContent = version;
+      fromLink();
+    },
+    partial({ id, series }) {
+      if (id === app.id) charts.draw(series, app.range, names());
+    },
+    done({ id, text, series, events, count, mss, took }) {
+      if (id !== app.id) return;
+      Object.assign(app, { results: JSON.parse(text), text, events, mss, chosen: null, waiting: false });
+      charts.hidden.clear();
+      charts.draw(series, app.range, names());
+      byId("count").textContent = count > events.length ? `the first ${events.length} of ${count}` : `${count}`;
+      player.events = events;
+      const rtts = app.results.flows.map((flow) => flow.rtt_min_ms).filter((ms) => ms !== null);
+      player.load(app.settings.duration, (rtts.length ? Math.min(...rtts) : app.settings.rtt) / 1000);
+      showResults();
+      legend();
+      byId("status").textContent = summary(app.results);
+      document.body.dataset.state = "done";
+      app.answered = id;
+      document.dispatchEvent(new CustomEvent("studio-done", { detail: { id, took, text, plan: app.plan } }));
+    },
+    series({ series }) {
+      charts.draw(series, app.range, names());
+      if (app.results) charts.describe(descriptions(app.results));
+      document.dispatchEvent(new CustomEvent("studio-series"));
+    },
+    state(state) {
+      app.waiting = false;
+      if (state.flows.length === app.settings.flows.length) {
+        byId("state").replaceChildren(stateTable(state, model.phases));
+        drawPackets(byId("packets"), state.packets);
+      }
+      if (app.asked !== state.t) ask(app.asked);
+    },
+    table({ text }) {
+      download("dumbbell-studio.csv", new Blob([text], { type: "text/csv" }));
+    },
+    error({ message }) {
+      app.waiting = false;
+      document.body.dataset.state = "failed";
+      controls.report([message]);
+      document.dispatchEvent(new CustomEvent("studio-failed", { detail: { message } }));
+    },
+  };
+  worker.onmessage = ({ data }) => answers[data.kind](data);
+  worker.onerror = (event) => answers.error({ message: event.message || "the worker can't be started" });
+
+  function fromLink() {
+    const text = location.hash.slice(1);
+    if (!text) return usePreset(model.presets[0].name);
+    const [settings, notes] = fromFragment(model, text);
+    controls.show(settings, notes);
+    const link = toFragment(model, settings);
+    const same = model.presets.find((preset) => toFragment(model, preset.settings) === link);
+    byId("preset").value = same ? same.name : "";
+    byId("about").textContent = same ? same.about : "";
+    run(settings);
+  }
+
+  function usePreset(name) {
+    const preset = model.presets.find((each) => each.name === name);
+    byId("preset").value = name;
+    byId("about").textContent = preset.about;
+    controls.open.clear();
+    controls.show(preset.settings);
+    app.range = null;
+    run(preset.settings);
+  }
+
+  const options = model.presets.map(({ name, title }) => element("option", { value: name }, title));
+  byId("preset").replaceChildren(element("option", { value: "", ".disabled": true }, "own settings"), ...options);
+  byId("preset").addEventListener("change", (event) => usePreset(event.target.value));
+  byId("whole").addEventListener("click", () => {
+    zoom(null);
+    byId("scrub").focus(); // the button has vanished
+  });
+  byId("pin").addEventListener("click", () => {
+    if (!app.results) return;
+    const on = app.pinned === null;
+    app.pinned = on ? app.results : null;
+    byId("pin").setAttribute("aria-pressed", on);
+    byId("pin").textContent = on ? "Unpin" : "Pin this run";
+    worker.postMessage({ kind: "pin", on });
+    showResults();
+    legend();
+  });
+  byId("share").addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      byId("status").textContent = "The link is copied.";
+    } catch {
+      byId("status").textContent = "Copy the address of this page: it has all settings.";
+    }
+  });
+  byId("toml").addEventListener("click", () => {
+    download("dumbbell-studio.toml", new Blob([fileText(model, app.settings)], { type: "application/toml" }));
+  });
+  byId("csv").addEventListener("click", () => worker.postMessage({ kind: "table" }));
+  byId("png").addEventListener("click", async () => {
+    const title = `Dumbbell studio: ${app.settings.rate} Mbit/s, base RTT ${app.settings.rtt} ms, ${app.settings.discipline}, ${app.settings.buffer} packets`;
+    download("dumbbell-studio.png", await charts.picture(title));
+  });
+  addEventListener("hashchange", fromLink);
+  worker.postMessage({ kind: "engine", bytes: wasm }, [wasm.buffer]);
+  return app;
+}
+
+/** Start the page: the worker is made from the page's own text. */
+export function start() {
+  const model = JSON.parse(byId("model").textContent);
+  const wasm = Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
+  const code = new Blob([byId("worker").textContent], { type: "text/javascript" });
+  open(model, new Worker(URL.createObjectURL(code)), wasm);
+}

@@ -1,0 +1,103 @@
+"""Writes the page: one HTML file without references to others."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from importlib.resources import files
+from typing import Any
+
+from dumbbell import registry
+from dumbbell.exceptions import DumbbellError
+from dumbbell.studio.presets import PRESETS
+from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
+from dumbbell.studio.templates import templates
+
+__all__ = ["bundle", "model", "page"]
+
+FOLDER = files("dumbbell.studio")
+WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
+PAGE = (
+    *(
+        "page/dom",
+        "page/settings",
+        "page/events",
+        "page/figures",
+        "page/controls",
+        "page/charts",
+        "page/packets",
+        "page/player",
+    ),
+    "page/studio",
+)
+"""Modules in the order of their imports."""
+
+
+def model() -> dict[str, Any]:
+    """Return the data of the page: settings with bounds and help, templates, examples, names of the registries."""
+    return {
+        "path": fields(PATH),
+        "flow": fields(FLOW),
+        "most_flows": MOST_FLOWS,
+        **templates(),
+        "presets": [
+            {"name": each.name, "title": each.title, "about": each.about, "settings": each.settings}
+            for each in PRESETS
+        ],
+        "phases": registry.phases(),
+        "reasons": registry.drop_reasons(),
+        "variants": {
+            name: {
+                "name": row.name,
+                "source": row.source,
+                "on_loss": row.on_loss,
+                "on_delay": row.on_delay,
+                "on_ecn": row.on_ecn,
+            }
+            for name, row in registry.variants().items()
+        },
+    }
+
+
+def bundle(modules: tuple[str, ...]) -> str:
+    """Join ES modules to one script: imports vanish, and what they import stands before.
+
+    Parameters
+    ----------
+    modules : tuple of str
+        Files of this package without ``.mjs``. Their top-level names differ.
+    """
+    texts = [FOLDER.joinpath(f"{name}.mjs").read_text(encoding="utf-8") for name in modules]
+    joined = "\n".join(re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE) for text in texts)
+    return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
+
+
+def page() -> str:
+    """Return the page as HTML.
+
+    Raises
+    ------
+    DumbbellError
+        If this installation was built without the engine.
+    """
+    wasm = FOLDER.joinpath("dumbbell.wasm")
+    if not wasm.is_file():
+        raise DumbbellError("this installation has no dumbbell.wasm: `make studio` in the source folder builds it")
+    text = {name: FOLDER.joinpath(name).read_text(encoding="utf-8") for name in _TEXTS}
+    parts = {
+        "style": text["uplot/uPlot.min.css"] + text["page/studio.css"],
+        "license": text["uplot/LICENSE"].replace("&", "&amp;").replace("<", "&lt;"),
+        "model": json.dumps(model(), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "wasm": base64.b64encode(gzip.compress(wasm.read_bytes(), 9, mtime=0)).decode(),
+        "worker": bundle(WORKER),
+        "uplot": text["uplot/uPlot.iife.min.js"],
+        "script": bundle(PAGE),
+    }
+    if "</script" in (parts["worker"] + parts["uplot"] + parts["script"]).lower():
+        raise AssertionError("a script can't have its own end tag as text")
+    return re.sub(r"\{\{ (\w+) \}\}", lambda hole: parts[hole[1]], text["page/studio.html"])
+
+
+_TEXTS = ("page/studio.html", "page/studio.css", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js", "uplot/LICENSE")

@@ -1,0 +1,94 @@
+"""More than 10,000 connections at a time in one workload: every transfer is counted, with bounded memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dumbbell
+from dumbbell import Scenario
+from required import require
+
+TRANSFERS = 10_500
+RUN = """
+import re, sys
+from pathlib import Path
+from test_many_connections import scenario
+import dumbbell
+
+results = dumbbell.run(scenario(*sys.argv[1:]), jobs=1)
+assert results.runs[0].flows[0]["transfers_completed"] == 10_500
+print(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def scenario(transport: str, rate: str = "30000 /s", delay: str = "1 s") -> Scenario:
+    """10,500 transfers of 1 kB; the round trip takes twice the delay."""
+    return Scenario(
+        name="many connections",
+        duration="8 s",
+        network={
+            "bottleneck": {
+                "rate": "10 Gbit/s",
+                "delay": delay,
+                "queue": {"discipline": "droptail", "limit": "100000 packets"},
+            },
+            "access": {"rate": "100 Gbit/s", "delay": "0 ms"},
+        },
+        flows=[
+            {
+                "name": "w",
+                "variant": "cubic",
+                "transport": transport,
+                "application": {
+                    "kind": "workload",
+                    "arrivals": {"rate": rate},
+                    "sizes": "1 kB",
+                    "count": TRANSFERS,
+                },
+            }
+        ],
+    )
+
+
+def most_at_once(frame: pl.DataFrame) -> int:
+    """The largest number of transfers under way at a time."""
+    begun, ended = np.sort(frame["start_s"].to_numpy()), np.sort(frame["end_s"].to_numpy())
+    return int((np.arange(1, begun.size + 1) - np.searchsorted(ended, begun)).max())
+
+
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_every_transfer_is_counted_in_any_number_of_threads(transport: str) -> None:
+    one = dumbbell.run(scenario(transport), jobs=1)
+    two = dumbbell.run(scenario(transport).with_changes({"repetitions": 2}), jobs=2)
+    frame = one.transfers
+    assert frame.equals(two.transfers.filter(two.transfers["repetition"] == 0))
+    assert one.runs[0].flows == two.runs[0].flows != two.runs[1].flows
+    assert most_at_once(frame) == TRANSFERS
+    assert frame["number"].to_list() == list(range(TRANSFERS))
+    assert frame["connection"].to_list() == list(range(1, TRANSFERS + 1))
+    (row,) = one.runs[0].flows
+    assert (row["transfers_started"], row["transfers_completed"]) == (TRANSFERS, TRANSFERS)
+    assert row["delivered_bytes"] == 1000 * TRANSFERS
+    # Handshake and data: one and a half round trips. 30,000 packets a second take 3 % of 10 Gbit/s.
+    assert frame["took_s"].to_numpy() == pytest.approx(np.full(TRANSFERS, 3.0), rel=1e-3)
+
+
+@pytest.mark.parametrize(("transport", "kib"), [("tcp", 8), ("quic", 24)])
+def test_memory_is_bounded_by_the_connections_at_a_time(transport: str, kib: int) -> None:
+    """A connection takes a few KiB while it is open; those of transfers one after the other are freed."""
+    read = Path("/proc/self/status").exists()
+    require("host", None if read else "the largest resident set is read from /proc")
+
+    def peak_kib(*given: str) -> int:
+        command = [sys.executable, "-c", RUN, transport, *given]
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    few, many = peak_kib("3000 /s", "1 ms"), peak_kib("30000 /s", "1 s")
+    assert TRANSFERS < many - few < TRANSFERS * kib, (few, many)
