@@ -10,6 +10,7 @@ const controls = await module("controls");
 const reduce = await module("reduce");
 const figures = await module("figures");
 const events = await module("events");
+const predict = await module("predict");
 const { answering } = await module("worker");
 const { model, questions } = JSON.parse(readFileSync(0, "utf8"));
 
@@ -36,6 +37,8 @@ const answers = {
   reduced: ({ times, values, from, to, columns, holds }) => reduce.reduced(times, values, from, to, columns, holds),
   rates: ({ times, bytes, end, width }) => Array.from(reduce.rates(times, bytes, () => true, end, width)),
   widths: (least) => reduce.roundWidth(least),
+  predicted: ([results, guesses]) =>
+    predict.subjects(results).map(([name, unit, value], n) => [name, value, predict.points(unit, guesses[n], value)]),
   jain: (rates) => figures.jain(rates),
   // Runs plans as the page does, and returns all texts about their events, the windows, and the state at 0.5 s.
   async explained({ wasm, plans }) {
