@@ -295,10 +295,9 @@ class Scenario(Part):
         if flow.stop is not None and flow.stop.ns > self.duration.ns:
             return [Problem(f"{place}.stop", f"'{flow.stop}' given: the run ends earlier, at '{self.duration}'")]
         end = flow.stop or self.duration
-        if self.start_jitter is not None and flow.start.ns + self.start_jitter.ns > end.ns:
-            late = (
-                f"'{flow.start}' given: with start_jitter '{self.start_jitter}' it may start after its end at '{end}'"
-            )
+        jitter = flow.start_jitter or self.start_jitter
+        if jitter is not None and flow.start.ns + jitter.ns > end.ns:
+            late = f"'{flow.start}' given: with start_jitter '{jitter}' it may start after its end at '{end}'"
             return [Problem(f"{place}.start", late)]
         return []
 
