@@ -231,9 +231,13 @@ class Scenario(Part):
         """Make a scenario without a sweep that differs in some parts, which are checked already."""
         if parts is None:
             raise ScenarioError([])
-        fields = {name: getattr(self, name) for name in type(self).model_fields} | {"sweep": None} | dict(parts)
-        made = type(self).model_construct((self.model_fields_set - {"sweep"}) | set(parts), **fields)
-        made._of_preset = self._of_preset
+        made = self.__copy__()
+        own = made.__dict__
+        for name in own.keys() - type(self).model_fields.keys():
+            del own[name]  # cached properties
+        own.update(parts, sweep=None)
+        made.__pydantic_fields_set__.discard("sweep")
+        made.__pydantic_fields_set__.update(parts)
         with files.beside(files.current().fresh()) as found:
             made._complete(found)
         return made
