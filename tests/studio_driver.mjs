@@ -105,6 +105,18 @@ const acts = {
     byName("legend").querySelector("button").click();
     found.hidden = byName("legend").querySelector("button").getAttribute("aria-pressed");
     byName("legend").querySelector("button").click();
+    // A prediction: results are hidden, also those of another run, until there is a guess
+    byName("predict").click();
+    const seen = () => ["plots", "figures", "status"].map((id) => getComputedStyle(byName(id)).visibility);
+    found.guessing = [document.activeElement.id, ...seen(), byName("guess-0-name").textContent];
+    await finished(() => set("path-seed", 2));
+    found.silent = byName("status").textContent;
+    byName("guess").requestSubmit();
+    found.unguessed = byName("guess").hidden;
+    [byName("guess-0").value, byName("guess-1").value] = ["60", "100"];
+    byName("guess").requestSubmit();
+    found.guessed = [document.activeElement.id, ...seen(), byName("score").textContent];
+    await finished(() => set("path-seed", 1));
     // A part of the time, and all of it
     const over = document.querySelector("#plots .u-over");
     const box = over.getBoundingClientRect();

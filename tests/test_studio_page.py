@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from browser import posted
-from dumbbell import Scenario, _core
+from dumbbell import Scenario, _core, registry
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.metrics import jain
@@ -177,6 +177,22 @@ def test_rates_and_the_index_are_those_of_the_definitions() -> None:
     assert index == pytest.approx(float(jain([1.0, 2.5, 4.0])), rel=1e-15)
 
 
+def test_points_of_a_prediction() -> None:
+    def results(*goodputs: float) -> dict[str, Any]:
+        flows = [{"goodput_bps": rate} for rate in goodputs]
+        return {"flows": flows, "queues": [{"utilization": 0.9, "p95_sojourn_ms": 20.0}]}
+
+    two, one, none = ask(
+        ("predicted", [results(3e6, 1e6), [65, 10]]),
+        ("predicted", [results(9e6), [90, 20]]),
+        ("predicted", [results(0, 0), [100, 1e6]]),
+    )
+    # 75 %: ten points of difference cost 20. 20 ms: half of it costs 50.
+    assert [(value, points) for _, value, points in two] == [(75, 80), (20, 50)]
+    assert [(name, points) for name, _, points in one] == [("Utilization", 100), ("Delay in the queue, 95 %", 100)]
+    assert [points for _, _, points in none] == [0, 0]
+
+
 def test_the_plot_library_is_the_published_one() -> None:
     for name, expected in UPLOT.items():
         assert hashlib.sha256((FOLDER / "uplot" / name).read_bytes()).hexdigest() == expected
@@ -315,6 +331,17 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["end"] == 20
     assert re.search(r"\((RFC|Source)|Source: ", found["why"])
     assert found["hidden"] == "false"
+    assert found["guessing"] == ["guess-0", "hidden", "hidden", "hidden", "Goodput of flow 1, part of all, %"]
+    assert found["silent"] == ""
+    assert found["unguessed"] is False
+    assert found["guessed"][:4] == ["predict", "visible", "visible", "visible"]
+    other: Any = _core.run(templates.plan_of(scenario({**PRESETS[0].settings, "seed": 2})))
+    part = 100 * other.flows[0]["goodput_bps"] / sum(flow["goodput_bps"] for flow in other.flows)
+    delay = other.queues[0]["p95_sojourn_ms"]
+    assert (
+        f"guessed 60 %, the run has {part:.1f} %. Points: {round(100 - 2 * abs(60 - part))}." in found["guessed"][4]
+    )
+    assert f"guessed 100 ms, the run has {delay:.1f} ms. Points: {round(delay)}." in found["guessed"][4]
     assert found["zoomed"] == [False, "100%"]
     assert found["whole"] is True
     assert f"pinned {goodputs[0] / 1e6:.3f}" in found["pinned"]
@@ -328,6 +355,39 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["png"] == ["image/png", [0x89, 0x50, 0x4E, 0x47]]
     assert found["size"][0] > 300
     assert found["size"][1] > 700
+
+
+def test_each_event_of_each_variant_and_discipline_has_a_reason() -> None:
+    html()
+    base = {**PRESETS[0].settings, "duration": 2, "buffer": 20, "loss": 0.5}
+    flows = base["flows"]
+    changes: list[dict[str, Any]] = [
+        *({"flows": [{**flows[0], "variant": name}, flows[1]]} for name in registry.variants()),
+        *(
+            {"discipline": name, "flows": [{**flow, "ecn": "on"} for flow in flows]}
+            for name in registry.disciplines()
+        ),
+    ]
+    plans = [templates.plan_of(scenario({**base, **change})) for change in changes]
+    wasm = str(FOLDER / "dumbbell.wasm")
+    kinds = set()
+    (answers,) = ask(("explained", {"wasm": wasm, "plans": plans}))
+    for answer, plan in zip(answers, plans, strict=True):
+        output: Any = _core.run(plan)
+        for n, name in enumerate(("flow1", "flow2")):
+            table = output.table(f"flow/{name}")
+            cwnd = table["cwnd"] / output.flows[n]["snd_mss_bytes"]
+            assert max(value for value in answer["cwnd"][n] if value is not None) == cwnd.max()
+            row = np.searchsorted(table["t_ns"], 500_000_000, side="right") - 1
+            assert answer["state"]["flows"][n]["cwnd"] == cwnd[row]
+        drops = [text for kind, *text in answer["texts"] if kind == "drop"]
+        assert len(drops) == output.table("drops/r1->r2")["t_ns"].size
+        for kind, *lines in answer["texts"]:
+            kinds.add(kind)
+            assert len(lines) > 1
+            assert all(lines), lines
+            assert not re.search(r"undefined|null|NaN|None", " ".join(lines)), lines
+    assert kinds == {"drop", "mark", "phase", "timeout", "cut"}
 
 
 def of_preset(name: str) -> Any:

@@ -304,7 +304,7 @@ def inflight(results: Results, run: Run, *, flow: Sequence[str] | None = None) -
         flight = in_segments(run, one, table["inflight"].to_numpy())
         return [Curve(flow_label(run, one), style, t, flight, kind="steps")]
 
-    return _of_flows(results, run, flow, "Bytes in flight", "in flight, segments", "inflight", curves)
+    return _of_flows(results, run, flow, "Data in flight", "in flight, segments", "inflight", curves)
 
 
 def rtt(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> Picture:

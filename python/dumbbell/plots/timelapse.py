@@ -66,7 +66,7 @@ QUANTITIES = {
 GOODPUT = "goodput"
 TITLES = {
     "cwnd": "Congestion windows",
-    "inflight": "Bytes in flight",
+    "inflight": "Data in flight",
     "srtt": "Smoothed RTTs (srtt)",
     GOODPUT: "Goodput",
 }

@@ -20,17 +20,8 @@ __all__ = ["bundle", "model", "page"]
 FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
 PAGE = (
-    *(
-        "page/dom",
-        "page/settings",
-        "page/events",
-        "page/figures",
-        "page/controls",
-        "page/charts",
-        "page/packets",
-        "page/player",
-    ),
-    "page/studio",
+    *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/charts"),
+    *("page/packets", "page/player", "page/predict", "page/studio"),
 )
 """Modules in the order of their imports."""
 

@@ -6,6 +6,7 @@ import { explanation, headline } from "./events.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
 import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
+import { Prediction } from "./predict.mjs";
 import { fileText, fromFragment, planText, refusals, toFragment } from "./settings.mjs";
 
 const LISTED = 9;
@@ -40,6 +41,10 @@ export function open(model, worker, wasm) {
     byId("preset").value = "";
     byId("about").textContent = "";
     run(settings);
+  });
+
+  const prediction = new Prediction(() => {
+    byId("status").textContent = summary(app.results);
   });
 
   function run(settings) {
@@ -150,7 +155,8 @@ export function open(model, worker, wasm) {
       player.load(app.settings.duration, (rtts.length ? Math.min(...rtts) : app.settings.rtt) / 1000);
       showResults();
       legend();
-      byId("status").textContent = summary(app.results);
+      byId("status").textContent = prediction.hides ? "" : summary(app.results);
+      prediction.load(app.results);
       document.body.dataset.state = "done";
       app.answered = id;
       document.dispatchEvent(new CustomEvent("studio-done", { detail: { id, took, text, plan: app.plan } }));
