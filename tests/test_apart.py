@@ -12,7 +12,8 @@ import pytest
 
 import dumbbell
 from dumbbell import DumbbellError, Results, Scenario, ScenarioError, workers
-from dumbbell.results import apart, store
+from dumbbell.results import apart, batch, store
+from dumbbell.results.build_hash import build_hash
 from dumbbell.results.upkeep import merge, repair
 from dumbbell.scenario import portable, seen
 from dumbbell.workers import Pool
@@ -141,28 +142,56 @@ def test_repetitions_until_an_interval_is_narrow_by_processes() -> None:
     assert dumbbell.run(until, jobs=2).flows.equals(dumbbell.run(until, jobs=1).flows)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"sweep": {"flows.a.variant": ["reno", {"python": "mine.py:Mine"}]}},
-            r"own code \('mine\.py:Mine'\) runs",
-        ),
-        ({"trace": {"series": True}}, "series are kept on this machine only: set trace.series = false, or leave"),
-        ({"capture": ["sender"]}, "captures and qlog files are kept on this machine only"),
-    ],
-)
-def test_series_captures_and_own_code_stay_in_this_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], message: str
-) -> None:
+def test_own_code_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     methods = "".join(f"    def {name}(self, event): pass\n" for name in ("on_ack", "on_congestion"))
     (tmp_path / "mine.py").write_text(f"class Mine:\n    def __init__(self, setup): self.cwnd = 15_000\n{methods}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(apart, "APART", 1)
-    changed = scenario(**{"sweep": None, "duration": "20 ms", **changes})
-    with pytest.raises(DumbbellError, match=f"--cluster: {message}"):
+    changed = scenario(duration="20 ms", sweep={"flows.a.variant": ["reno", {"python": "mine.py:Mine"}]})
+    with pytest.raises(DumbbellError, match=r"--cluster: own code \('mine\.py:Mine'\) runs"):
         dumbbell.run(changed, out=tmp_path / "out", cluster="local:2")
     assert apart.of_use(changed, dumbbell.backends.backend("sim"), 100) is None
+
+
+QUIC = {"name": "q", "variant": "cubic", "transport": "quic", "application": {"kind": "transfer", "size": "20 kB"}}
+WITH_FILES = {
+    "sweep": {"network.bottleneck.rate": ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"]},
+    "flows": [*DOCUMENT["flows"], QUIC],  # type: ignore[misc]
+    "trace": {"series": True},
+}
+
+
+def test_series_and_captures_come_from_workers(tmp_path: Path) -> None:
+    changed = scenario(**WITH_FILES, capture={"at": ["sender"], "qlog": "draft"})
+    dumbbell.run(changed, out=tmp_path / "a", cluster="local:2")
+    dumbbell.run(changed, out=tmp_path / "b", jobs=1)
+    assert apart.of_use(changed, dumbbell.backends.backend("sim"), 10**6) is None
+    found = [
+        {str(file.relative_to(tmp_path / name)): file.read_bytes() for file in (tmp_path / name).rglob("*.*")}
+        for name in ("a", "b")
+    ]
+    assert {Path(name).suffix for name in found[0]} == {".parquet", ".pcapng", ".sqlog", ".json"}
+    for content_ in found:
+        del content_["manifest.json"]
+    assert found[0] == found[1]
+
+
+def test_large_files_end_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "MOST_BYTES", 1)
+    make = batch.maker(batch.Setup(portable.Portable.of(scenario(**WITH_FILES)), build_hash()))
+    made = make(([(0, 0), (1, 0), (2, 0)], 1000.0))
+    assert [run.cell for run in made.runs] == [0]
+    assert [*made.files] == [made.runs[0].key]
+    assert made.left == [(1, 0), (2, 0)]
+
+
+def test_series_of_workers_without_a_directory() -> None:
+    changed = scenario(**WITH_FILES)
+    one, two = (dumbbell.run(changed, jobs=1), dumbbell.run(changed, cluster="local:2"))
+    assert one.tables(5) == two.tables(5) != []
+    for name in one.tables(5):
+        assert one.table(5, name).equals(two.table(5, name))
+        assert one.table(5, name).schema == two.table(5, name).schema
 
 
 @pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "ssh:3", ""])

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -191,6 +192,75 @@ def test_no_scheduler_is_an_error_of_one_line(scenario: Scenario, monkeypatch: p
     monkeypatch.setattr(dask_pool, "CONNECT_S", 0.2)
     with pytest.raises(BackendError, match=r"^--cluster: tcp://127\.0\.0\.1:1: [^\n]+$"):
         dumbbell.run(scenario, cluster="dask://127.0.0.1:1")
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put commands of Slurm into the path, whose jobs are sessions of this machine."""
+    require_packages("distributed", "dask_jobqueue")
+    import dask
+
+    commands = {
+        "sbatch": 'job=$(cat "$1")\nsetsid bash -c "$job" > /dev/null 2>&1 &\necho "Submitted batch job $!"',
+        "scancel": 'kill -KILL -- "-$1" 2> /dev/null || { echo "Invalid job id $1" >&2; exit 1; }',
+    }
+    (tmp_path / "bin").mkdir()
+    for name, text in commands.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    size = {"cores": 2, "processes": 2, "memory": "2GB", "local-directory": str(tmp_path / "scratch")}
+    with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in size.items()}):
+        yield
+
+
+@pytest.mark.usefixtures("slurm")
+def test_a_job_whose_workers_are_gone_is_submitted_again(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch system ends a job at its time limit. A job has two workers here."""
+    ended: list[str] = []
+    connected = dask_pool.DaskPool._connected
+
+    def end_the_first(pool: dask_pool.DaskPool[Any]) -> bool:
+        if not ended and pool.count == 2:
+            (job,) = pool._jobs.workers.values()
+            os.killpg(int(job.job_id), signal.SIGKILL)
+            ended.append(job.job_id)
+        return connected(pool)
+
+    monkeypatch.setattr(dask_pool, "GONE_S", 0.0)
+    monkeypatch.setattr(dask_pool, "COUNTED_S", 0.0)
+    monkeypatch.setattr(dask_pool.DaskPool, "_connected", end_the_first)
+    dumbbell.run(scenario, out=tmp_path / "a", cluster="slurm:1")
+    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    assert len(ended) == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_a_reply_that_takes_long_delays_no_other() -> None:
+    """A scheduler looks for the reply of a lost worker for 30 s."""
+    late = threading.Event()
+
+    class Future:
+        status = "finished"
+
+        def __init__(self, key: str) -> None:
+            self.key = key
+
+        def result(self) -> tuple[bool, str]:
+            if self.key == "late":
+                assert late.wait(60)
+            return True, self.key
+
+    replies = dask_pool._Replies()
+    for key in ("late", *map(str, range(20))):
+        replies.ended.put(Future(key))
+    assert sorted(replies.get(60)[0] for _ in range(20)) == sorted(map(str, range(20)))
+    late.set()
+    assert replies.get(60) == ("late", "late")
+    replies.close()
 
 
 @pytest.mark.parametrize(("text", "module"), [("dask://x:8786", "distributed"), ("slurm:2", "dask_jobqueue")])

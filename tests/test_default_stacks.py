@@ -112,3 +112,24 @@ def test_the_page_has_the_numbers_of_the_default(monkeypatch: pytest.MonkeyPatch
         assert timeouts.row(case, None) == stored[case, "linux"]
         assert float(stored[case, "linux"][0]) < 0.2
         assert float(stored[case, "rfc"][0]) > 2
+
+
+def test_packets_of_cbr_over_tcp_are_sent_at_once() -> None:
+    """As on the kernel back ends, whose programs set TCP_NODELAY."""
+    application = {"kind": "cbr", "rate": "400 kbit/s", "packet": "500 bytes", "phase": "0 s"}
+
+    def segments(**stack: object) -> int:
+        flow: dict[str, object] = {"name": "f", "variant": "reno", "application": application, **stack}
+        network = {
+            "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms"},
+            "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
+        }
+        given = Scenario.from_dict({"name": "cbr", "duration": "2 s", "network": network, "flows": [flow]})
+        (row,) = dumbbell.run(given).runs[0].flows
+        assert 98_000 <= row["sent_bytes"] <= 100_000
+        return int(row["sent_packets"])
+
+    # A packet each 10 ms: 200 in 2 s; those of the first round trip wait for the handshake together.
+    assert segments() >= 195
+    # A round trip takes 40 ms, in which the next packets are collected, up to the end of the run.
+    assert segments(stack={"preset": "linux", "nagle": True}) < 110

@@ -173,6 +173,41 @@ def test_packets_of_captures_are_removed_with_the_program_or_by_the_next_one(pla
     assert len(clean()) == 2
 
 
+IN_LAB = """
+import os, signal, sys
+from dumbbell.kernel.folders import LAB_PREFIX, directory
+from dumbbell.labs import own_runs
+
+class Seen:
+    def __init__(self, assigned, folder):
+        assert folder.parent == directory() and folder.name.startswith(LAB_PREFIX)
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+
+class Module:
+    @staticmethod
+    def figures(runs):
+        return {}
+
+class Lab:
+    class lab:
+        module = "there"
+
+own_runs.import_module = lambda name: Module
+own_runs.OwnRuns = Seen
+own_runs.figures_of(Lab)
+"""
+"""A lab that is ended while its figures are computed."""
+
+
+def test_folders_of_killed_labs_are_removed(place: Path) -> None:
+    for which in ("SIGINT", "SIGKILL"):
+        command = ["env", "--default-signal=INT", sys.executable, "-c", IN_LAB, which]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == -getattr(signal, which), done.stderr
+    assert [left.place.name.startswith("dumbbell-lab-") for left in clean()] == [True]
+    assert not list(place.glob("dumbbell-lab-*"))
+
+
 KILLED_AT = """
 import os, signal, sys
 from pathlib import Path

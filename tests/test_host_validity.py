@@ -18,9 +18,10 @@ from hosts import once, scenario
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
-def verdict(late_max_ms: float, **changes: Any) -> list[str]:
+def verdict(late_max_ms: float, late_p99_ms: float = 0.05, moderation_ms: float = 0.0, **changes: Any) -> list[str]:
     plan = Job(scenario(**changes).cells[0], 0, 1).plan()
-    link = {"late_p99_ms": 0.05, "late_max_ms": late_max_ms, "missed": 0, "refused_by_hosts": 0, "real_time": True}
+    link = {"late_p99_ms": late_p99_ms, "late_max_ms": late_max_ms, "moderation_ms": moderation_ms}
+    link |= {"missed": 0, "refused_by_hosts": 0, "real_time": True}
     invalid, _ = LinkEmulation()._verdict({"link": link}, plan)
     return invalid
 
@@ -34,6 +35,24 @@ def test_a_single_late_packet_spoils_a_run_with_a_short_queue() -> None:
     # 33 packets hold 39.6 ms.
     assert verdict(9.8) == []
     assert len(verdict(14.7)) == 1
+
+
+def test_lateness_is_compared_with_the_packet_time_or_the_interval_of_deliveries() -> None:
+    fast: dict[str, Any] = {
+        "rate": "1 Gbit/s",
+        "limit": "800 packets",
+        "network__access": {"rate": "2 Gbit/s", "delay": "0 ms"},
+    }
+    # 12,000 bits at 1 Gbit/s are 12 us.
+    (sentence,) = verdict(1.0, 0.013, **fast)
+    assert (
+        sentence
+        == "one packet in a hundred was delivered more than 0.013 ms late; 0.012 ms are allowed (max_late_ms)"
+    )
+    assert verdict(1.0, 0.011, **fast) == []
+    assert verdict(1.0, 0.049, 0.05, **fast) == []
+    (sentence,) = verdict(1.0, 0.051, 0.05, **fast)
+    assert "0.05 ms are allowed" in sentence
 
 
 def test_a_queue_of_one_packet_has_no_valid_run_on_a_real_clock() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dumbbell.capture.output import write_frames, write_pages
 from dumbbell.cli import output
 from dumbbell.plots.notebook import page_of
 from dumbbell.report.content import Content
@@ -67,7 +68,29 @@ def test_csv_has_its_cells_and_no_formula(name: str) -> None:
     assert [row[1] for row in rows] == ["n", "1", "2"]
     cell = rows[1][0]
     assert cell in {name, f"'{name}"}
-    assert not re.match(r"[=+\-@\t\r]", cell) or re.fullmatch(r"[+-][\d.,]+ ?%?", cell)
+    assert not is_formula(cell)
+
+
+def is_formula(cell: str) -> bool:
+    """Return True if a spreadsheet computes a cell."""
+    return bool(re.match(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]", cell)) and not re.fullmatch(r"[+-][\d.,]+ ?%?", cell)
+
+
+@given(NAMES)
+@settings(deadline=None)
+def test_tables_of_captures_have_no_formula(name: str) -> None:
+    """Names in captures, and names of capture files, which are columns of a comparison, come from elsewhere."""
+    made = pl.DataFrame({name: [name], f"'{name}": ["b"], "lists": [[name]]})
+    frames: dict[str, pl.DataFrame | pl.LazyFrame] = {"frame": made, "lazy": made.drop("lists").lazy()}
+    with TemporaryDirectory() as folder:
+        written = [*write_frames(frames, Path(folder), "csv")]
+        written.append(write_pages(iter([made.drop("lists")] * 2), Path(folder, "pages.csv"), "csv"))
+        for file in written:
+            rows = list(csv.reader(io.StringIO(file.read_bytes().decode(), newline=""), strict=True))
+            cells = [cell for row in rows for cell in row]
+            assert not any(map(is_formula, cells))
+            assert len(rows[0]) == len(set(rows[0]))
+            assert rows[1][0] in {name, f"'{name}"}
 
 
 class Tags(HTMLParser):

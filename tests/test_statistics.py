@@ -13,9 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 import dumbbell
-from dumbbell import ResultsError, Scenario
+from dumbbell import ResultsError, Scenario, ScenarioError
 from dumbbell.cli import app
 from dumbbell.metrics import paired, summarize
+from dumbbell.results.harm import solo
+from dumbbell.scenario.units import Duration
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -246,3 +248,19 @@ def test_stats_command(cli: Cli, pair: tuple[dumbbell.Results, Path]) -> None:
         done = cli("stats", place, *wrong)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
+
+
+def test_a_flow_alone_starts_as_beside_the_others() -> None:
+    """Flows that start together have a default jitter; alone, a flow had none."""
+    scenario = Scenario(**{**PAIR, "sweep": None, "duration": "3 s", "repetitions": 2, "start_jitter": None})
+    together = dumbbell.run(scenario)
+    alone = dumbbell.run(solo(scenario, "a", ["b"]))
+    starts = [
+        [f["start_s"] for run in results.runs for f in run.flows if f["name"] == "a"] for results in (together, alone)
+    ]
+    assert starts[0] == starts[1]
+    assert 0 < starts[0][0] != starts[0][1]
+    own = {**PAIR, "sweep": None, "flows": [{**PAIR["flows"][0], "start_jitter": "0 s"}, PAIR["flows"][1]]}
+    assert solo(Scenario(**own), "a", ["b"]).flows[0].start_jitter == Duration("0 s")
+    with pytest.raises(ScenarioError, match="with start_jitter '20 s' it may start after its end"):
+        Scenario(**{**own, "flows": [{**PAIR["flows"][0], "start_jitter": "20 s"}]})

@@ -203,8 +203,6 @@ def test_other_refusals() -> None:
     tuned = [{"name": "f", "variant": {"name": "cubic", "beta": 0.8}}]
     with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
         once(scenario(flows=tuned))
-    with pytest.raises(BackendError, match="offloads: 'on' given: link emulation"):
-        Kernel(emulation="link", offloads="on")
     with pytest.raises(BackendError, match="unknown offloads 'yes'"):
         backend("kernel", {"offloads": "yes"})
     with pytest.raises(BackendError, match=r"unknown emulation 'netem' \(known: best, link, tc, uml\)"):
@@ -217,7 +215,7 @@ def test_it_is_chosen_where_link_emulation_is_impossible(monkeypatch: pytest.Mon
 
     job = Job(scenario().cells[0], 0, 1)
     assert type(Kernel().choose([job])[0]) is LinkEmulation
-    assert type(Kernel(offloads="on").choose([job])[0]) is Tc
+    assert type(Kernel(emulation="tc", offloads="on").choose([job])[0]) is Tc
     monkeypatch.setattr(LinkEmulation, "check", no_tunnel)
     chosen, description = Kernel().choose([job])
     assert type(chosen) is Tc

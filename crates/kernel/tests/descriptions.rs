@@ -34,7 +34,7 @@ fn plan(link: &Value, flow: &Value) -> Plan {
 
 fn link(change: Value) -> String {
     let plan = plan(&change, &json!({}));
-    let steps = TunTopology::new(&plan).unwrap().steps(&plan);
+    let steps = TunTopology::new(&plan, None).unwrap().steps(&plan);
     steps.into_iter().find(|s| s.starts_with("link a->b")).unwrap()
 }
 
@@ -105,7 +105,7 @@ fn values_over_time_and_traces_are_described() {
 fn a_flow_is_described_with_its_application_links_and_times() {
     let description = |change: Value| {
         let plan = plan(&json!({}), &change);
-        let own = TunTopology::new(&plan).unwrap().flows(&plan);
+        let own = TunTopology::new(&plan, None).unwrap().flows(&plan);
         assert_eq!(VethTopology::new(&plan, Target::default()).unwrap().flows(&plan), own);
         own.concat()
     };
@@ -131,7 +131,7 @@ fn programs_get_their_congestion_control_from_the_route() {
     }});
     for (change, routes) in [(program, 2), (json!({}), 0)] {
         let plan = plan(&json!({}), &change);
-        let steps = TunTopology::new(&plan).unwrap().steps(&plan);
+        let steps = TunTopology::new(&plan, None).unwrap().steps(&plan);
         assert_eq!(steps.iter().filter(|s| s.ends_with(" congctl cubic")).count(), routes);
     }
 }

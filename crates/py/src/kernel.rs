@@ -30,11 +30,13 @@ pub(crate) fn plan_tc(plan_json: &str, offloads: bool) -> PyResult<TcPlan> {
     Ok((topology.steps(), topology.flows(&plan), topology.variants(), topology.disciplines))
 }
 
-/// Translates a plan for the host's own kernel with link emulation. RunError: kernel or links can't run it.
+/// Translates a plan for the host's own kernel with link emulation. `offloads`: hosts send and receive super-packets; None: where
+/// the links are fast. RunError: kernel or links can't run it.
 #[pyfunction]
-pub(crate) fn plan_link(plan_json: &str) -> PyResult<LinkPlan> {
+#[pyo3(signature = (plan_json, offloads = None))]
+pub(crate) fn plan_link(plan_json: &str, offloads: Option<bool>) -> PyResult<LinkPlan> {
     let plan = read(plan_json)?;
-    let topology = TunTopology::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
+    let topology = TunTopology::new(&plan, offloads).map_err(|e| RunError::new_err(e.to_string()))?;
     Ok((topology.steps(&plan), topology.flows(&plan), topology.variants()))
 }
 

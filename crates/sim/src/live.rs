@@ -29,7 +29,9 @@ pub struct ExternalPacket<'a> {
     pub number: u64,
     /// True for a retransmission.
     pub retransmission: bool,
-    /// The IP packet.
+    /// Length of the IP packet, bytes.
+    pub bytes: u32,
+    /// The IP packet: its IP header at least, all of it if the plan has captures.
     pub packet: &'a [u8],
 }
 
@@ -100,9 +102,9 @@ impl Live {
     pub fn enter(&mut self, packet: &ExternalPacket<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
         self.advance(now, &mut each);
         self.net.now = now;
-        let ExternalPacket { direction, payload, connection, number, retransmission, packet } = *packet;
+        let ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet } =
+            *packet;
         let ecn = ecn_of(packet);
-        let bytes = packet.len() as u32;
         let injected =
             Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
         let flow = &mut self.flows[direction as usize / 2];
@@ -208,8 +210,16 @@ mod tests {
     }
 
     fn external(direction: u32, packet: &[u8]) -> ExternalPacket<'_> {
-        let payload = packet.len() as u32;
-        ExternalPacket { direction, payload, connection: 0, number: 0, retransmission: false, packet }
+        let bytes = packet.len() as u32;
+        ExternalPacket {
+            direction,
+            payload: bytes,
+            connection: 0,
+            number: 0,
+            retransmission: false,
+            bytes,
+            packet,
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.host_kernel import Calibration, HostKernel
 from dumbbell.backends.link_emulation import LinkEmulation
-from dumbbell.backends.options import Switch, is_on, one_of
+from dumbbell.backends.options import Automatic, Switch, is_on, on_or_auto, one_of
 from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
 from dumbbell.exceptions import BackendError
@@ -32,9 +32,9 @@ class Kernel:
         ``best``: the first of these that the host and the scenario allow.
     sample_ms, calibration, max_late_ms, allow_programs, hold
         See `LinkEmulation`.
-    offloads : "off" or "on"
-        ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB. Not with
-        ``link``.
+    offloads : "auto", "off" or "on"
+        ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB. ``auto``: with
+        ``link`` on fast links, else off; see `LinkEmulation`.
     """
 
     name = "kernel"
@@ -45,27 +45,23 @@ class Kernel:
         sample_ms: float = 10.0,
         calibration: Calibration = "refuse",
         max_late_ms: float | None = None,
-        offloads: Switch = "off",
+        offloads: Automatic = "auto",
         allow_programs: Switch = "off",
         hold: Switch = "off",
     ) -> None:
         one_of("emulation", emulation, get_args(Emulation))
         self.emulation: Emulation = emulation
-        on = is_on("offloads", offloads)
-        if on and emulation == "link":
-            raise BackendError("offloads: 'on' given: link emulation carries single packets; use emulation=tc")
+        switched: Switch = "on" if on_or_auto("offloads", offloads) else "off"
         holds = is_on("hold", hold)
         if holds and emulation == "uml":
             raise BackendError(
                 "hold: 'on' given: in virtual time the network ends with the run; use emulation=link or tc"
             )
         self._all: dict[str, HostKernel | Uml] = {
-            "link": LinkEmulation(sample_ms, calibration, max_late_ms, allow_programs, hold),
-            "tc": Tc(sample_ms, calibration, offloads, allow_programs, hold),
-            "uml": Uml(sample_ms, offloads=offloads, allow_programs=allow_programs),
+            "link": LinkEmulation(sample_ms, calibration, max_late_ms, allow_programs, hold, offloads),
+            "tc": Tc(sample_ms, calibration, switched, allow_programs, hold),
+            "uml": Uml(sample_ms, offloads=switched, allow_programs=allow_programs),
         }
-        if on:
-            del self._all["link"]
         if holds:
             del self._all["uml"]
 

@@ -9,9 +9,10 @@ from dumbbell.backends.base import Job
 from dumbbell.exceptions import BackendError
 from dumbbell.registry import unknown
 
-__all__ = ["Switch", "cell_of", "is_on", "number", "one_of", "sample"]
+__all__ = ["Automatic", "Switch", "cell_of", "is_on", "number", "on_or_auto", "one_of", "sample"]
 
 Switch = Literal["off", "on"]
+Automatic = Literal["auto", "off", "on"]
 
 
 def number(option: str, value: object, least: float, most: float | None = None) -> float:
@@ -51,6 +52,12 @@ def one_of(option: str, value: object, names: Sequence[str]) -> str:
 def is_on(option: str, value: Switch) -> bool:
     """Return True if a switch is ``on``, False if it is ``off``; BackendError otherwise."""
     return one_of(option, value, get_args(Switch)) == "on"
+
+
+def on_or_auto(option: str, value: Automatic) -> bool | None:
+    """Return True for ``on``, False for ``off``, None for ``auto``; BackendError otherwise."""
+    chosen = one_of(option, value, get_args(Automatic))
+    return None if chosen == "auto" else chosen == "on"
 
 
 def _as_given(value: object) -> str:

@@ -17,6 +17,7 @@ from polars.io.plugins import register_io_source
 from dumbbell.capture.capture import Capture
 from dumbbell.capture.figures import name_of, talkers, with_gaps
 from dumbbell.exceptions import CaptureError
+from dumbbell.formulas import without_formulas
 from dumbbell.metrics import spikes
 from dumbbell.words import counted
 
@@ -296,7 +297,7 @@ def write_pages(pages: Iterator[pl.DataFrame], place: Path, form: Form) -> Path:
         if form == "csv":
             with place.open("wb") as file:
                 for n, page in enumerate(pages):
-                    page.write_csv(file, include_header=n == 0)
+                    without_formulas(page).write_csv(file, include_header=n == 0)
         else:
             first = next(pages)
             register_io_source(lambda *_: itertools.chain([first], pages), schema=first.schema).sink_parquet(place)
@@ -319,9 +320,9 @@ def write_frames(tables: Mapping[str, pl.DataFrame | pl.LazyFrame], folder: Path
         for name, table in tables.items():
             place = folder / f"{name}.{form}"
             if isinstance(table, pl.LazyFrame):
-                table.sink_csv(place) if form == "csv" else table.sink_parquet(place)
+                without_formulas(table).sink_csv(place) if form == "csv" else table.sink_parquet(place)
             else:
-                _flat(table).write_csv(place) if form == "csv" else table.write_parquet(place)
+                without_formulas(_flat(table)).write_csv(place) if form == "csv" else table.write_parquet(place)
             written.append(place)
     except OSError as e:
         raise CaptureError(f"{folder}: can't be written: {e.strerror or e}") from None

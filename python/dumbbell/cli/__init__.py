@@ -50,7 +50,7 @@ SECTIONS = {
         "shell": "Run commands in the hosts of a live network (`run --backend kernel --hold`).",
         "validate": "Compare the simulator with the real kernel: the same scenarios on both.",
         "mahimahi": "Write the packets that a link delivered as a trace for mahimahi.",
-        "clean": "Remove the folders and processes that killed kernel runs and kernel builds have left.",
+        "clean": "Remove the folders and processes that killed runs, kernel builds, analyses and labs have left.",
     },
 }
 """The commands with the first sentence of their help, as the list of commands shows them."""

@@ -9,7 +9,7 @@ __all__ = ["clean"]
 
 @front.command("clean", "dumbbell clean")
 def clean() -> None:
-    """Remove the folders and processes that killed kernel runs and kernel builds have left.
+    """Remove the folders and processes that killed runs, kernel builds, analyses and labs have left.
 
     Nothing else is removed. The kernel itself removes the namespaces, interfaces and queue disciplines of a run when
     its process ends, also when it is killed.

@@ -36,6 +36,7 @@ except ImportError:  # Windows has no back end that makes folders
 __all__ = [
     "CAPTURE_PREFIX",
     "HOST_PREFIX",
+    "LAB_PREFIX",
     "PREFIXES",
     "UML_PREFIX",
     "Folder",
@@ -54,7 +55,9 @@ HOST_PREFIX = "dumbbell-kernel-"
 """Likewise for a run on the host's own kernel."""
 CAPTURE_PREFIX = "dumbbell-capture-"
 """Likewise for the packets of a capture that is analyzed."""
-PREFIXES = (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX)
+LAB_PREFIX = "dumbbell-lab-"
+"""Likewise for the runs of a lab."""
+PREFIXES = (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX, LAB_PREFIX)
 MARKER = ".dumbbell-run"
 """The marker's name: a JSON object with the folder's own name and the programs of the run, as device and inode."""
 

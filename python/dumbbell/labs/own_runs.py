@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 
 from dumbbell.capture import Capture, read_capture
 from dumbbell.exceptions import DumbbellError
+from dumbbell.kernel.folders import LAB_PREFIX, Folder, clean
 from dumbbell.labs.student import Assignment
 from dumbbell.results import Results, run
 from dumbbell.scenario import Scenario, toml
@@ -74,8 +74,12 @@ class OwnRuns(Mapping[str, OwnRun]):
 
 def figures_of(assigned: Assignment) -> dict[str, float]:
     """Compute the figure of each question from the student's own runs."""
-    with tempfile.TemporaryDirectory(prefix="dumbbell-lab-") as folder:
-        found: dict[str, float] = import_module(assigned.lab.module).figures(OwnRuns(assigned, Path(folder)))
+    clean()  # the remains of killed programs
+    folder = Folder(LAB_PREFIX)
+    try:
+        found: dict[str, float] = import_module(assigned.lab.module).figures(OwnRuns(assigned, folder.path))
+    finally:
+        folder.remove()
     asked = [question.id for question in assigned.lab.questions]
     if sorted(found) != sorted(asked) or not all(math.isfinite(value) for value in found.values()):
         raise DumbbellError(f"lab {assigned.lab.name}: figures {found}, but the questions are {asked}")

@@ -25,9 +25,9 @@ APART = 2000
 """Runs from which processes make them: the start of a process takes about as long as 500 small runs."""
 FIRST_RUNS = 16
 """Runs of the first batches."""
-MOST_RUNS = {True: 256, False: 2000}
+MOST_RUNS = {True: 512, False: 2000}
 """Most runs of a batch on this machine and on others: those take 12 MB, which the way back needs memory for."""
-BATCH_S = {True: 0.1, False: 5.0}
+BATCH_S = {True: 0.25, False: 5.0}
 """About the length of a batch in seconds, likewise. A batch takes some milliseconds by itself."""
 LONGEST_S = {True: 0.5, False: 20.0}
 """Seconds after which a batch begins no further run."""
@@ -40,17 +40,16 @@ def one_machine_only(scenario: Scenario, backend: Backend) -> str | None:
     if type(backend) is not Simulator:
         return f"back end '{backend.name}' runs on this machine only: choose sim,"
     if seen.code:
+        # A class of this program has no file; a worker must not execute code that the network brought.
         return f"own code ('{seen.code[0]}') runs in one process of this machine only: leave it out"
-    if scenario.trace.tables:
-        return "series are kept on this machine only: set trace.series = false,"
-    if seen.captures:
-        return "captures and qlog files are kept on this machine only: leave capture out,"
     return None
 
 
 def of_use(scenario: Scenario, backend: Backend, runs: int) -> Cluster | None:
     """Return processes of this machine if they make these runs sooner than threads."""
     if runs < APART or allowed() < 2 or one_machine_only(scenario, backend) is not None:
+        return None
+    if scenario.trace.tables or scenario.cells.seen.captures:  # threads have them in the memory of this process
         return None
     return Cluster("local", allowed())
 

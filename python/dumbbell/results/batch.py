@@ -15,11 +15,15 @@ from dumbbell.results.build_hash import build_hash
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart
 from dumbbell.results.record import Run, run_key
+from dumbbell.results.run_files import PackedFiles
 from dumbbell.results.runs import Place
 from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario.portable import Portable
 
 __all__ = ["Batch", "Setup", "Task", "maker"]
+
+MOST_BYTES = 32_000_000
+"""Bytes of series and captures after which a batch begins no further run."""
 
 
 @dataclass
@@ -31,8 +35,10 @@ class Batch:
     runs : list of StoredRun
     rows : FramePart or None
         Their rows as columns, compressed.
+    files : dict of str to PackedFiles
+        Their series and captures, by key.
     left : sequence of (int, int)
-        Runs that were not begun, because the others took long.
+        Runs that were not begun, because the others took long, or have large files.
     error : str or None
         The error that ended the batch.
     took_s : float
@@ -41,6 +47,7 @@ class Batch:
 
     runs: list[StoredRun] = field(default_factory=list)
     rows: FramePart | None = None
+    files: dict[str, PackedFiles] = field(default_factory=dict)
     left: Sequence[Place] = ()
     error: str | None = None
     took_s: float = 0.0
@@ -71,17 +78,25 @@ def maker(setup: Setup) -> Callable[[Task], Batch]:
     def make(task: Task) -> Batch:
         places, longest_s = task
         batch, made = Batch(), list[Run]()
-        began = time.perf_counter()
+        began, size = time.perf_counter(), 0
         for k, (cell, repetition) in enumerate(places):
-            if made and time.perf_counter() - began > longest_s:
+            if made and (time.perf_counter() - began > longest_s or size > MOST_BYTES):
                 batch.left = places[k:]
                 break
             job = Job(cells[cell], repetition, scenario.repetition_seed(repetition))
             try:
-                run = Run.of(simulator.one(job), 0, run_key(job))
+                finished = simulator.one(job)
+                run = Run.of(finished, 0, run_key(job))
+                files = PackedFiles.of(finished)
             except DumbbellError as e:
                 batch.error = str(e)
                 break
+            except OSError as e:
+                batch.error = f"a worker can't write the files of a run: {e.strerror or e}"
+                break
+            if files is not None:
+                batch.files[run.key] = files
+                size += files.size
             made.append(run)
             batch.runs.append(StoredRun.of(cell, run))
         if made:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 from dumbbell.exceptions import ResultsError
+from dumbbell.formulas import without_formulas
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,26 +48,12 @@ def to_duckdb(frames: Mapping[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
     return database
 
 
-FORMULA = r"^[=+\-@\t\r]"
-"""Beginnings of a text that a spreadsheet program takes for a formula, which could run commands."""
-NUMBER = r"^[+\-][\d.,]+ ?%?$"
-"""Texts with such a beginning that are numbers."""
-
-
 def write_csv(frame: pl.DataFrame) -> str:
     """Return a frame as CSV; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-
-    def harmless(name: str) -> pl.Expr:
-        text = pl.col(name)
-        formula = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
-        return pl.when(formula).then("'" + text).otherwise(text).alias(name)
-
     plain = frame.with_columns(
-        *(pl.col(name).map_elements(lambda v: str(v.to_list()), return_dtype=pl.String) for name in lists),
-        *map(harmless, texts),
+        pl.col(name).map_elements(lambda v: str(v.to_list()), return_dtype=pl.String) for name in lists
     )
-    return plain.write_csv()
+    return without_formulas(plain).write_csv()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,7 @@ from dumbbell.results.record import Run
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FramePart", "TablePart", "joined", "kinds_of", "series"]
-
-TWICE = 12
-"""Columns that are in memory twice while they are joined."""
+__all__ = ["FramePart", "TablePart", "as_type", "kinds_of", "series"]
 
 
 @dataclass(frozen=True)
@@ -70,16 +67,13 @@ class TablePart:
         self.content.write_ipc(content)
         return TablePart(self.counts, self.kinds, zlib.compress(content.getvalue(), level=1))
 
-    def frame(self, names: Iterable[str]) -> pl.DataFrame:
-        """Return those of the columns that exist."""
+    def frame(self) -> pl.DataFrame:
+        """Return the columns."""
         import polars as pl  # noqa: PLC0415 - slow to import
 
-        found = [name for name in names if name in self.kinds]
-        if not found:
-            return pl.DataFrame()
         if not isinstance(self.content, bytes):
-            return self.content.select(found)
-        return pl.read_ipc(io.BytesIO(zlib.decompress(self.content)), columns=found)
+            return self.content
+        return pl.read_ipc(io.BytesIO(zlib.decompress(self.content)))
 
 
 @dataclass(frozen=True)
@@ -114,40 +108,7 @@ class FramePart:
         return FramePart(self.places, self.seeds, {name: table.packed() for name, table in self.tables.items()})
 
 
-def joined(parts: list[TablePart]) -> Iterator[pl.Series]:
-    """Yield each metric over the rows of all parts. Some columns at a time are in memory twice."""
-    kinds: dict[str, set[type]] = {}
-    for part in parts:
-        for name, its in part.kinds.items():
-            kinds[name] = kinds.get(name, set()) | its
-    names = list(kinds)
-    for at in range(0, len(names), TWICE):
-        yield from _some(parts, {name: kinds[name] for name in names[at : at + TWICE]})
-
-
-def _some(parts: list[TablePart], kinds: Mapping[str, set[type]]) -> Iterator[pl.Series]:
-    """Yield some of the metrics."""
-    import polars as pl  # noqa: PLC0415 - slow to import
-
-    frames = []
-    length = 0
-    for part in parts:
-        frames.append((length, part.frame(kinds)))
-        length += sum(part.counts)
-    for name, its in kinds.items():
-        given = [(before, frame[name]) for before, frame in frames if name in frame.columns]
-        lists = (part.dtype for _, part in given if isinstance(part.dtype, pl.List))
-        dtype = next(lists) if its == {list} else series(name, [], its).dtype
-        pieces: list[pl.Series] = []
-        end = 0
-        for before, column in given:
-            pieces += [pl.Series(name, [None] * (before - end), dtype=dtype), _as(column, dtype)]
-            end = before + len(column)
-        pieces.append(pl.Series(name, [None] * (length - end), dtype=dtype))
-        yield pl.concat(pieces, rechunk=True)
-
-
-def _as(part: pl.Series, dtype: pl.DataType) -> pl.Series:
+def as_type(part: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a part of a column with the type that suits all parts."""
     import polars as pl  # noqa: PLC0415 - slow to import
 

@@ -17,6 +17,7 @@ from dumbbell.results.record import Run
 from dumbbell.results.runner import Progress, run
 from dumbbell.results.statistics import sharing
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.starts import default_jitters
 
 if TYPE_CHECKING:
     from dumbbell.backends import Backend
@@ -32,7 +33,8 @@ def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     """Make the scenario in which a flow has the path without some others.
 
     The others keep their places, so that hosts, routes and random streams are the same, but each carries a single
-    byte at the very end. Everything else (a CBR stream, a ping) continues.
+    byte at the very end. Everything else (a CBR stream, a ping) continues. The flow starts as it does beside the
+    others, with the same start jitter, also where only their company gives it one.
     """
     document = scenario.to_dict()
     document.pop("sweep", None)
@@ -41,8 +43,12 @@ def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     silent = {
         "variant": "reno", "application": {"kind": "transfer", "size": "1 bytes"}, "start": f"{max(last, 0)} ns",
     }  # fmt: skip
+    own_ns = dict(zip((f.name for f in scenario.single_flows), default_jitters(scenario), strict=True)).get(name)
+    own = {} if own_ns is None else {"start_jitter": f"{own_ns} ns"}
     document["flows"] = [
-        {**{key: flow[key] for key in PLACE if key in flow}, **silent} if flow["name"] in others else flow
+        {**{key: flow[key] for key in PLACE if key in flow}, **silent}
+        if flow["name"] in others
+        else {**flow, **(own if flow["name"] == name else {})}
         for flow in document["flows"]
     ]
     document.pop("capture", None)

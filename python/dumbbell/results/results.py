@@ -23,7 +23,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
     import pandas
@@ -107,17 +107,17 @@ class Results:
         """Return `flows`, `queues` and `transfers` by name."""
         return {name: self._frame(name) for name in get_args(Frame)}
 
-    def made_frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Make each frame from the runs, one after the other; those of many runs aren't kept in memory."""
+    def made_frames(self) -> Iterator[tuple[str, Callable[[Path], object]]]:
+        """Yield each frame's name and the function that writes it; those of many runs are not kept in memory."""
         if len(self) > LARGE:
-            yield from tables(self.runs, self.scenario.cells, get_args(Frame))
+            yield from ((name, rows.write) for name, rows in tables(self.runs, self.scenario.cells, get_args(Frame)))
             return
         for name in get_args(Frame):
-            yield name, self._frame(name)
+            yield name, self._frame(name).write_parquet
 
     def _made(self, name: Frame) -> pl.DataFrame:
         stored = self._store.frame(name, len(self.runs)) if self._store is not None else None
-        return next(tables(self.runs, self.scenario.cells, [name]))[1] if stored is None else stored
+        return next(tables(self.runs, self.scenario.cells, [name]))[1].frame() if stored is None else stored
 
     def to_pandas(self, table: Frame = "flows") -> pandas.DataFrame:
         """Return one of the frames as a pandas frame.

@@ -233,10 +233,11 @@ class _Making:
     def _keep_batch(self, batch: Batch) -> None:
         """Keep the finished runs of a batch."""
         if self.store is not None:
-            self.store.keep_stored(batch.runs)
+            self.store.keep_stored(batch.runs, batch.files)
         else:
             for run in batch.runs:
                 self.log.add(run.cell, run)
+            self.tables.update({key: files.tables() for key, files in batch.files.items()})
         if batch.rows is not None:
             self.log.add_frames(batch.rows)
 

@@ -25,7 +25,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -33,13 +33,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from dumbbell import _core
-from dumbbell.backends import Finished, Table
+from dumbbell.backends import Finished
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results import former, manifests
 from dumbbell.results.batches import Batches, file_hash, unreadable
 from dumbbell.results.build_hash import build_hash
 from dumbbell.results.file_names import file_name, files_in, write_names
 from dumbbell.results.record import Run
+from dumbbell.results.run_files import PackedFiles, RunFiles
 from dumbbell.results.runs import PART, RunLog
 from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario import Scenario, files, own_disciplines, own_variants, trusted
@@ -130,16 +131,17 @@ class Store:
                 return lock
             lock.close()  # likewise: this lock has no name any more, so that it keeps nobody out
 
-    def finish(self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, pl.DataFrame]], runs: int) -> None:
-        """Write the tables, which have so many runs, and the end of the manifest."""
+    def finish(
+        self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, Callable[[Path], object]]], runs: int
+    ) -> None:
+        """Write the tables, each by its function, and the end of the manifest. The tables have so many runs."""
         with self._writing():
             self.runs.finish()
             tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
-            for name, frame in frames:
+            for name, write in frames:
                 place = self.path / f"{name}.parquet"
-                self._replace(place, frame.write_parquet)
+                self._replace(place, write)
                 tables[name] = file_hash(place)
-                del frame  # before the next one is made
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
     @contextmanager
@@ -314,31 +316,28 @@ class Store:
     def keep(self, finished: Finished, cell: int, key: str) -> None:
         """Write a finished run of a cell, its series and captures first."""
         with self._writing():
-            if finished.tables:
-                self._keep_series(finished.tables, key)
-            if finished.captures or finished.qlogs:
-                self._keep_captures(finished, key)
+            self._keep_run_files(RunFiles.of(finished), key)
             self.runs.keep(cell, Run.of(finished, 0, key))
 
-    def keep_stored(self, runs: Sequence[StoredRun]) -> None:
-        """Write finished runs without series and captures that are text already."""
+    def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles]) -> None:
+        """Write finished runs that are text already; first their series and captures, by key."""
         with self._writing():
+            for key, packed in files.items():
+                self._keep_run_files(packed.files(), key)
             self.runs.keep_stored(runs)
 
-    def _keep_series(self, tables: dict[str, Table], key: str) -> None:
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        place = self._emptied("series", key, tables)
-        for name, table in tables.items():
-            self._replace(place / f"{file_name(name)}.parquet", pl.DataFrame(table).write_parquet)
-
-    def _keep_captures(self, finished: Finished, key: str) -> None:
-        place = self._emptied("captures", key, [*finished.captures, *finished.qlogs])
-        for name, write in finished.captures.items():
-            suffix = "" if name.endswith(".qlog") else ".pcapng"
-            self._replace(place / f"{file_name(name)}{suffix}", write)
-        for name, text in finished.qlogs.items():
-            self._replace(place / f"{file_name(name)}.sqlog", partial(Path.write_bytes, data=text.encode()))
+    def _keep_run_files(self, files: RunFiles, key: str) -> None:
+        if files.series:
+            place = self._emptied("series", key, files.series)
+            for name, write in files.series.items():
+                self._replace(place / f"{file_name(name)}.parquet", write)
+        if files.captures or files.qlogs:
+            place = self._emptied("captures", key, [*files.captures, *files.qlogs])
+            for name, write in files.captures.items():
+                suffix = "" if name.endswith(".qlog") else ".pcapng"
+                self._replace(place / f"{file_name(name)}{suffix}", write)
+            for name, write in files.qlogs.items():
+                self._replace(place / f"{file_name(name)}.sqlog", write)
 
     def _emptied(self, kind: str, key: str, names: Iterable[str]) -> Path:
         """Make the folder of a run's files with these names; a killed process may have left some."""

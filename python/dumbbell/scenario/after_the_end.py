@@ -6,6 +6,7 @@ An event is a step of a rate or delay, an outage, or a span of scripted drops. E
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -41,16 +42,22 @@ def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direct
     """Find the sections of links in a part of a scenario, with their paths."""
     if isinstance(part, Direction):
         yield path, part
-    for name, value in part.__dict__.items():
-        if name not in type(part).model_fields or not isinstance(value, Part | list):
-            continue
-        place = [*path, type(part).model_fields[name].alias or name]
+    values = part.__dict__
+    for name, key in _keys(type(part)):
+        value = values[name]
         if isinstance(value, Part):
-            yield from _directions(value, place)
-            continue
-        for number, inner in enumerate(value):
-            if isinstance(inner, Part):
-                yield from _directions(inner, [*place, str(number)])
+            yield from _directions(value, [*path, key])
+        elif type(value) is list:
+            for number, inner in enumerate(value):
+                if isinstance(inner, Part):
+                    yield from _directions(inner, [*path, key, str(number)])
+
+
+@cache
+def _keys(model: type[Part]) -> list[tuple[str, str]]:
+    """Return the fields of a part that may hold parts, each with its key."""
+    plain = {bool, int, float, str}
+    return [(name, f.alias or name) for name, f in model.model_fields.items() if f.annotation not in plain]
 
 
 def _steps(value: object, path: list[str], end: int) -> Iterator[tuple[str, Duration, bool]]:

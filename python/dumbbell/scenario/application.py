@@ -75,7 +75,7 @@ class Transfer(_Application):
 
 
 class Cbr(_Application):
-    """Packets of one size at a constant rate."""
+    """Packets of one size at a constant rate; over TCP with TCP_NODELAY, unless the stack sets `nagle`."""
 
     transports = ("udp", "tcp", "quic")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, Strict, model_validator
@@ -48,8 +49,7 @@ class Part(BaseModel):
         """Refuse the first unknown key by name."""
         if not isinstance(data, dict):
             return data
-        names = [f.alias or name for name, f in cls.model_fields.items()]
-        accepted = set(names) | set(cls.model_fields)
+        names, accepted = _accepted(cls)
         for key in data:
             if key in accepted:
                 continue
@@ -69,3 +69,10 @@ class Part(BaseModel):
             if name in texts and key in properties:
                 properties[key].setdefault("description", texts[name])
         return written
+
+
+@cache
+def _accepted(model: type[Part]) -> tuple[list[str], frozenset[str]]:
+    """Return the keys of a part, and all names that it accepts."""
+    names = [f.alias or name for name, f in model.model_fields.items()]
+    return names, frozenset(names) | frozenset(model.model_fields)

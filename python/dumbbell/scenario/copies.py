@@ -57,6 +57,8 @@ def _copy(flow: Flow, number: int, count: int) -> Flow:
     changes: dict[str, Any] = {"name": f"{flow.name}-{number + 1}", "count": None, "spread": None}
     spread = flow.spread
     if spread is not None:
+        if spread.start is not None:
+            changes["start_jitter"] = spread.start
         if spread.every.ns:
             changes["start"] = Duration(f"{flow.start.ns + number * spread.every.ns} ns")
         if spread.variants is not None:
@@ -70,5 +72,5 @@ def _copy(flow: Flow, number: int, count: int) -> Flow:
             changes["access"].__pydantic_fields_set__.update(fields)
     made = flow.model_copy(update=changes)
     made.__dict__.pop("endpoint_stack", None)  # of the flow's own variant
-    made.belongs_to(flow.name, count, None if spread is None else spread.start)
+    made.belongs_to(flow.name, count)
     return made

@@ -48,7 +48,9 @@ class Flow(Part):
     application: Application = Bulk()
     """Its traffic."""
     start: Duration = Duration("0 s")
-    """Its start; the scenario's start_jitter is added."""
+    """Its start; the start jitter is added."""
+    start_jitter: Duration | None = None
+    """It starts later by a uniform share of this, drawn per repetition. Default: the scenario's start_jitter."""
     stop: PositiveDuration | None = None
     """Its end; by default the end of the run."""
     at: Literal["routers"] | None = None
@@ -71,11 +73,11 @@ class Flow(Part):
     """Number of copies: it then stands for the flows NAME-1, NAME-2 and so on. Default: one flow, of this name."""
     spread: Spread | None = None
     """How the copies differ: starts, delays, variants; needs `count`."""
-    _group: tuple[str, int, Duration | None] | None = PrivateAttr(default=None)
+    _group: tuple[str, int] | None = PrivateAttr(default=None)
 
-    def belongs_to(self, group: str, copies: int, start: Duration | None) -> None:
-        """Make this flow one of the copies of another; ``start``: the largest random delay of its start."""
-        self._group = (group, copies, start)
+    def belongs_to(self, group: str, copies: int) -> None:
+        """Make this flow one of the copies of another."""
+        self._group = (group, copies)
 
     @property
     def group(self) -> str | None:
@@ -86,11 +88,6 @@ class Flow(Part):
     def copies(self) -> int:
         """Number of copies of the flow that it is a copy of, itself included."""
         return 1 if self._group is None else self._group[1]
-
-    @property
-    def start_jitter(self) -> Duration | None:
-        """Its own start jitter; None for that of the scenario."""
-        return None if self._group is None else self._group[2]
 
     @property
     def datagrams(self) -> bool:

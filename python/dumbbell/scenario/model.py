@@ -231,9 +231,13 @@ class Scenario(Part):
         """Make a scenario without a sweep that differs in some parts, which are checked already."""
         if parts is None:
             raise ScenarioError([])
-        fields = {name: getattr(self, name) for name in type(self).model_fields} | {"sweep": None} | dict(parts)
-        made = type(self).model_construct((self.model_fields_set - {"sweep"}) | set(parts), **fields)
-        made._of_preset = self._of_preset
+        made = self.__copy__()
+        own = made.__dict__
+        for name in own.keys() - type(self).model_fields.keys():
+            del own[name]  # cached properties
+        own.update(parts, sweep=None)
+        made.__pydantic_fields_set__.discard("sweep")
+        made.__pydantic_fields_set__.update(parts)
         with files.beside(files.current().fresh()) as found:
             made._complete(found)
         return made
@@ -291,10 +295,9 @@ class Scenario(Part):
         if flow.stop is not None and flow.stop.ns > self.duration.ns:
             return [Problem(f"{place}.stop", f"'{flow.stop}' given: the run ends earlier, at '{self.duration}'")]
         end = flow.stop or self.duration
-        if self.start_jitter is not None and flow.start.ns + self.start_jitter.ns > end.ns:
-            late = (
-                f"'{flow.start}' given: with start_jitter '{self.start_jitter}' it may start after its end at '{end}'"
-            )
+        jitter = flow.start_jitter or self.start_jitter
+        if jitter is not None and flow.start.ns + jitter.ns > end.ns:
+            late = f"'{flow.start}' given: with start_jitter '{jitter}' it may start after its end at '{end}'"
             return [Problem(f"{place}.start", late)]
         return []
 

@@ -7,7 +7,7 @@ them over, and only the parts around its values are read again.
 from __future__ import annotations
 
 import copy
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import TypeAdapter
@@ -91,8 +91,14 @@ def _reader(model: type[Part], name: str) -> TypeAdapter[Any]:
 
 def _opened(part: Part, plain: dict[str, Any]) -> dict[str, Any]:
     """Return the keys that a part was given, with their values as they were read."""
-    names = {info.alias or name: name for name, info in type(part).model_fields.items()}
-    return {key: getattr(part, names[key]) for key in plain}
+    names, values = _names(type(part)), part.__dict__
+    return {key: values[names[key]] for key in plain}
+
+
+@cache
+def _names(model: type[Part]) -> dict[str, str]:
+    """Return the fields of a part by their keys."""
+    return {info.alias or name: name for name, info in model.model_fields.items()}
 
 
 def _open(document: dict[str, Any], plain: Any, place: tuple[str, ...]) -> None:  # noqa: ANN401

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +36,12 @@ CONNECT_S = 10
 """Seconds that a scheduler has to answer, at the start and after its connection broke."""
 MOST_TIMES = 5
 """Times that a task is given out before its cancellation is an error."""
-CLOSE_S = 0.3
+GONE_S = 15.0
+"""Seconds without workers after which a job of a batch system that had some is submitted again."""
+READERS = 4
+"""Replies that are read, or wait for this process, at a time. A scheduler looks for that of a lost worker for 30 s
+(its ``distributed.comm.timeouts.connect``); the other replies must not wait for it."""
+CLOSE_S = 0.2
 """Seconds for the end of the connection: it must not delay Ctrl-C."""
 
 Task = TypeVar("Task")
@@ -55,6 +61,8 @@ class DaskPool(Generic[Task]):
         self._client: Any = None
         self._jobs: Any = None
         self._counted: tuple[float, int] = (float("-inf"), 0)
+        self._had_workers: dict[str, float] = {}
+        """Jobs of a batch system that had workers, and when they had some last."""
 
     def __enter__(self) -> Self:
         from distributed import Client  # noqa: PLC0415 - slow to import
@@ -72,9 +80,11 @@ class DaskPool(Generic[Task]):
         return self
 
     def __exit__(self, *error: object) -> None:
-        for opened in (self._client, self._jobs):
-            if opened is not None:
-                opened.close(timeout=CLOSE_S)
+        for opened in (self._jobs, self._client):
+            # A batch system may need longer to end jobs, or know them no more. Workers end without their scheduler.
+            with suppress(Exception):
+                if opened is not None:
+                    opened.close(timeout=CLOSE_S)
         self._client = self._jobs = None
 
     @property
@@ -83,9 +93,29 @@ class DaskPool(Generic[Task]):
         asked, count = self._counted
         if time.monotonic() - asked > COUNTED_S and self._client.status == "running":
             with suppress(OSError):  # the connection breaks now
-                count = sum(self._client.nthreads().values())
+                count = self._count_of_jobs() if self._jobs is not None else sum(self._client.nthreads().values())
             self._counted = time.monotonic(), count
         return count
+
+    def _count_of_jobs(self) -> int:
+        """Return the number of threads of all jobs.
+
+        Jobs whose workers have gone are submitted again, such as those at their time limit. A job that never had
+        workers is not.
+        """
+        now, jobs = time.monotonic(), self._jobs
+        workers = [(str(worker.name), worker.nthreads) for worker in [*jobs.scheduler.workers.values()]]
+        for job in map(str, jobs.worker_spec):
+            if any(name == job or name.startswith(f"{job}-") for name, _ in workers):
+                self._had_workers[job] = now
+        gone = [job for job, at in self._had_workers.items() if now - at > GONE_S]
+        for job in gone:
+            del self._had_workers[job]
+        if gone:
+            jobs.loop.add_callback(jobs.scale_down, gone)
+        elif len(jobs.worker_spec) < self._cluster.number:
+            jobs.scale(jobs=self._cluster.number)
+        return sum(threads for _, threads in workers)
 
     def run(self, next_task: Callable[[], Task | None]) -> Iterator[tuple[Task, Any]]:
         """Give out tasks, and yield each with its reply; see `dumbbell.workers.Pool.run`.
@@ -93,7 +123,14 @@ class DaskPool(Generic[Task]):
         A scheduler cancels tasks that depend on data it has lost, and a client cancels all tasks when its connection
         breaks. Such tasks are given out again, at most `MOST_TIMES` times.
         """
-        ended: SimpleQueue[Any] = SimpleQueue()
+        replies = _Replies()
+        try:
+            yield from self._replies(next_task, replies)
+        finally:
+            replies.close()
+
+    def _replies(self, next_task: Callable[[], Task | None], replies: _Replies) -> Iterator[tuple[Task, Any]]:
+        """Give out tasks; see `run`."""
         given: dict[str, tuple[Any, Task, int]] = {}
         again: list[tuple[Task, int]] = []
         setup: Any = None
@@ -104,7 +141,7 @@ class DaskPool(Generic[Task]):
                 setup = self._client.submit(_same, self._setup, key=f"dumbbell-setup-{self._name}-{uuid4().hex}")
             future = self._client.submit(do, self._make, self._name, setup, task, pure=False)
             given[future.key] = future, task, times
-            future.add_done_callback(ended.put)
+            future.add_done_callback(replies.ended.put)
 
         while True:
             if connected := self._connected():
@@ -115,7 +152,7 @@ class DaskPool(Generic[Task]):
             if not given and not again:
                 return
             try:
-                future = ended.get(timeout=NOTICED_S)
+                key, reply = replies.get(NOTICED_S)
             except Empty:
                 waits_for = "" if self.count else "workers"
                 if not connected:
@@ -123,8 +160,8 @@ class DaskPool(Generic[Task]):
                 report(waits_for and f"waiting for {waits_for}")
                 continue
             report("")
-            _, task, times = given.pop(future.key)
-            if (reply := _reply(future)) is not _LOST:
+            _, task, times = given.pop(key)
+            if reply is not _LOST:
                 yield task, reply
             elif times < MOST_TIMES:
                 again.append((task, times + 1))
@@ -137,6 +174,48 @@ class DaskPool(Generic[Task]):
         if self._client.status == "closed":
             raise BackendError("--cluster: the connection to the scheduler was lost")
         return bool(self._client.status == "running")
+
+
+class _Replies:
+    """The replies of ended tasks, which threads read from the scheduler.
+
+    Attributes
+    ----------
+    ended : queue
+        Takes each future as it ends.
+    """
+
+    def __init__(self) -> None:
+        self.ended: SimpleQueue[Any] = SimpleQueue()
+        self._read: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._room = threading.Semaphore(READERS)
+        for _ in range(READERS):
+            threading.Thread(target=self._reader, name="dumbbell-replies", daemon=True).start()
+
+    def _reader(self) -> None:
+        while True:
+            self._room.acquire()  # replies are large: those that have no room stay with the workers
+            if (future := self.ended.get()) is None:
+                return
+            try:
+                reply = _reply(future)
+            except Exception as e:
+                reply = e
+            self._read.put((future.key, reply))
+
+    def get(self, timeout_s: float) -> tuple[str, Any]:
+        """Return the key of a task and its reply, or _LOST; queue.Empty after the time, BackendError if it failed."""
+        key, reply = self._read.get(timeout=timeout_s)
+        self._room.release()
+        if isinstance(reply, Exception):
+            raise reply
+        return key, reply
+
+    def close(self) -> None:
+        """End the threads, as soon as each has read its reply."""
+        for _ in range(READERS):
+            self.ended.put(None)
+        self._room.release(READERS)
 
 
 def _reply(future: Any) -> Any:  # noqa: ANN401
@@ -170,7 +249,11 @@ def do(make: str, name: str, setup: bytes, task: object) -> tuple[bool, Any]:
 def _job_queue(cluster: Cluster) -> Any:  # noqa: ANN401
     """Ask a batch system for the jobs of a cluster; dask's configuration has their size."""
     import dask.config  # noqa: PLC0415 - slow to import
+
+    at_interrupt = signal.getsignal(signal.SIGINT)
     from dask_jobqueue import PBSCluster, SLURMCluster  # noqa: PLC0415 - needs an extra
+
+    signal.signal(signal.SIGINT, at_interrupt)  # the import makes Ctrl-C end the process without an error
 
     for key in ("cores", "memory"):
         if dask.config.get(f"jobqueue.{cluster.kind}.{key}", None) is None:
@@ -178,7 +261,10 @@ def _job_queue(cluster: Cluster) -> Any:  # noqa: ANN401
                 f"--cluster: {cluster.kind}: the size of a job is unknown: set jobqueue.{cluster.kind}.{key} in "
                 "~/.config/dask/jobqueue.yaml"
             )
-    jobs = {"slurm": SLURMCluster, "pbs": PBSCluster}[cluster.kind]()
+    # The usual port of the dashboard may be taken; other machines don't need it.
+    options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    options |= dask.config.get(f"jobqueue.{cluster.kind}.scheduler-options", None) or {}
+    jobs = {"slurm": SLURMCluster, "pbs": PBSCluster}[cluster.kind](scheduler_options=options)
     jobs.scale(jobs=cluster.number)
     return jobs
 

@@ -135,7 +135,7 @@ impl Router {
     pub(super) fn new(order: Order) -> Result<Router, KernelError> {
         let Order { plan, flows, .. } = order;
         check_settings()?;
-        let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun (a router needs root)".into())?;
+        let tunnel = sys::tunnel(INTERFACE, false).step(|| "/dev/net/tun (a router needs root)".into())?;
         set(&format!("conf/{INTERFACE}/rp_filter"), "0")?;
         set(&format!("conf/{INTERFACE}/forwarding"), "1")?;
         let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;
@@ -163,8 +163,9 @@ impl Router {
         let (observer, observations) = channel();
         let (plan, device, signals) = (self.plan.clone(), self.device.clone(), Arc::new(Signals::default()));
         let theirs = signals.clone();
-        let carries =
-            move || link_thread::run(&plan, &*device, (zero, plan.duration_ns), &theirs, Some(observer));
+        let carries = move || {
+            link_thread::run(&plan, &*device, false, (zero, plan.duration_ns), &theirs, Some(observer))
+        };
         let thread = std::thread::Builder::new().name("link".into()).spawn(carries);
         let thread = thread.step(|| "thread".into())?;
         while !thread.is_finished() {

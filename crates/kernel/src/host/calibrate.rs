@@ -90,13 +90,15 @@ pub(super) fn with_link_emulation(
     hosts: &TunHosts,
     refuse: bool,
 ) -> Result<Value, KernelError> {
-    let (plan_there, tunnels) = (plan.clone(), hosts.tunnels.clone());
+    let (plan_there, tunnels, offloads) = (plan.clone(), hosts.tunnels.clone(), hosts.offloads);
     let signals = Arc::new(Signals::default());
     let theirs = signals.clone();
     let zero = sys::now(Clock::Steady);
     let thread = std::thread::Builder::new()
         .name("calibration".into())
-        .spawn(move || link_thread::run(&plan_there, &*tunnels, (zero, u64::MAX >> 1), &theirs, None))
+        .spawn(move || {
+            link_thread::run(&plan_there, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None)
+        })
         .step(|| "thread".into())?;
     while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {
         std::thread::sleep(Duration::from_micros(100));

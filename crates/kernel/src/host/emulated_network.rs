@@ -48,10 +48,11 @@ impl<'a> EmulatedNetwork<'a> {
 impl Network for EmulatedNetwork<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
         let (plan, tunnels, signals) = (self.plan.clone(), self.tunnels.clone(), self.signals.clone());
+        let offloads = self.hosts.offloads;
         self.zero = zero;
         let (observer, observations) = channel();
         let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            link_thread::run(&plan, &*tunnels, (zero, plan.duration_ns), &signals, Some(observer))
+            link_thread::run(&plan, &*tunnels, offloads, (zero, plan.duration_ns), &signals, Some(observer))
         });
         self.running = Some((thread.step(|| "thread".into())?, observations));
         self.cpu = Some(Cpu::now());
@@ -89,6 +90,7 @@ impl Network for EmulatedNetwork<'_> {
                 "foreign_packets": report.foreign,
                 "missed": dropped_by_tun(self.hosts)?,
                 "real_time": report.real_time,
+                "moderation_ms": if self.hosts.offloads { link_thread::MODERATION as f64 * 1e-6 } else { 0.0 },
                 "cpu_share": report.cpu_ns as f64 * 1e-9 / seconds,
             },
             "cpu": self.cpu.as_ref().map(Cpu::since),

@@ -3,7 +3,12 @@
 //! The times of all events follow from the times at which packets entered, so one late event delays one packet and none
 //! after it. The thread sleeps until shortly before the next event and spins for the rest. The lateness of delivered packets
 //! is measured. TUN devices pass the packets [Linux Documentation/networking/tuntap.rst].
+//!
+//! With offloads, hosts send and receive super-packets; the network between has packets as on the wire. Packets that reach
+//! hosts are then delivered at most once per [`MODERATION`], all of that time together, as an interface with interrupt
+//! moderation does it. After a pause a packet is delivered at once.
 
+use super::super_packet::{Joined, Unit, VIRTIO, split};
 use crate::error::{KernelError, Step};
 use crate::meter::packet::Packet;
 use crate::run::network::Observation;
@@ -27,6 +32,9 @@ const SPIN: u64 = 60_000;
 const MAX_SHARE: f64 = 0.8;
 /// Interval of measuring that share, ns.
 const SHARE_INTERVAL: u64 = 10_000_000;
+/// Least time between two deliveries to hosts with offloads, ns: that between two interrupts of common interfaces
+/// [Linux drivers/net/ethernet/intel/i40e/i40e_txrx.h I40E_ITR_20K].
+pub(crate) const MODERATION: u64 = 50_000;
 /// Longest sleep, ns: it reacts to `Signals::stop` within this time.
 const LONGEST_SLEEP: u64 = 10_000_000;
 const TIMER: u64 = u64::MAX;
@@ -148,17 +156,32 @@ struct Frame {
     direction: u32,
     /// Identifies it among the packets of its direction.
     key: u64,
-    bytes: Vec<u8>,
+    unit: Unit,
 }
 
 impl Frame {
     fn packet(&self) -> Option<Packet> {
-        Packet::read_as(self.direction, &self.bytes).map(|packet| Packet { key: self.key, ..packet })
+        Packet::read_as(self.direction, &self.unit.head).map(|packet| Packet { key: self.key, ..packet })
     }
+}
+
+/// A packet that has reached its host's interface.
+struct Arrival {
+    at: u64,
+    frame: Frame,
 }
 
 struct Link<'a> {
     live: Live,
+    /// True if hosts send and receive super-packets.
+    offloads: bool,
+    /// True if captures record the packets.
+    captures: bool,
+    /// Packets that the next delivery with offloads has, in the order of time, and its earliest time, ns.
+    arrivals: Vec<Arrival>,
+    next_delivery: u64,
+    /// A whole packet, for captures.
+    whole: Vec<u8>,
     tunnels: &'a dyn Tunnels,
     zero: u64,
     /// Packets by handle.
@@ -179,6 +202,7 @@ struct Link<'a> {
 pub(crate) fn run(
     plan: &Plan,
     tunnels: &dyn Tunnels,
+    offloads: bool,
     (zero, end): (u64, u64),
     signals: &Signals,
     observer: Option<Sender<Observation>>,
@@ -188,6 +212,11 @@ pub(crate) fn run(
     let live = Live::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?;
     let mut link = Link {
         live,
+        offloads,
+        captures: !plan.capture.points.is_empty(),
+        arrivals: Vec::new(),
+        next_delivery: 0,
+        whole: Vec::new(),
         tunnels,
         zero,
         frames: Vec::new(),
@@ -221,7 +250,8 @@ impl Link<'_> {
         let epoll = sys::epoll().step(|| "epoll".into())?;
         let timer = sys::timer(Clock::Steady).step(|| "timer".into())?;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
-        let mut buffer = vec![0; 1 << 16];
+        let mut buffer = vec![0; VIRTIO + (1 << 16)];
+        let mut units = Vec::new();
         for (token, tunnel) in self.tunnels.all() {
             // Packets from before the run are discarded.
             while sys::read(tunnel, &mut buffer).step(|| "tun".into())?.is_some() {}
@@ -237,7 +267,7 @@ impl Link<'_> {
             if now >= end || signals.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let due = self.live.next_time().map_or(u64::MAX, |t| t.0).min(end).min(now + LONGEST_SLEEP);
+            let due = self.next_action().min(end).min(now + LONGEST_SLEEP);
             if now > spin.measured.0 + SHARE_INTERVAL {
                 spin.adapt(now, sys::thread_time());
             }
@@ -253,30 +283,45 @@ impl Link<'_> {
             }
             for (token, _) in ready.drain(..).filter(|(token, _)| *token != TIMER) {
                 while let Some(n) = sys::read(self.tunnels.of(token), &mut buffer).step(|| "tun".into())? {
-                    self.enter(token, &buffer[..n], end);
+                    split(&buffer[..n], self.offloads, &mut units);
+                    let now = self.now();
+                    for unit in units.drain(..) {
+                        self.enter(token, unit, now, end);
+                    }
                 }
             }
         }
     }
 
-    /// Enters a packet that a host has sent, read from the descriptor of `token`.
-    fn enter(&mut self, token: u64, bytes: &[u8], end: u64) {
-        let Some(mut packet) = self.tunnels.packet(token, bytes) else {
+    /// Returns the time of the next action, ns.
+    fn next_action(&mut self) -> u64 {
+        let first = self.arrivals.first().map(|arrival| arrival.at);
+        let next = first.or_else(|| self.live.next_time().map(|t| t.0)).unwrap_or(u64::MAX);
+        // Nothing reaches a host before the next delivery, and the network's own events may be late.
+        next.max(self.next_delivery)
+    }
+
+    /// Enters a packet that a host has sent, read from the descriptor of `token` at `now`.
+    fn enter(&mut self, token: u64, unit: Unit, now: u64, end: u64) {
+        let Some(mut packet) = self.tunnels.packet(token, &unit.head) else {
             self.foreign += 1;
             return;
         };
-        if IpVersion::of_packet(bytes) == Some(IpVersion::V6) {
+        if IpVersion::of_packet(&unit.head) == Some(IpVersion::V6) {
             packet.key = self.entered; // the headers of several packets may be the same
         }
         self.entered += 1;
-        let now = self.now();
         if now > end {
             return;
         }
         let (connection, number, retransmission) = self.numbering[packet.direction as usize].of(&packet);
-        let (direction, payload) = (packet.direction, packet.payload);
+        let (direction, payload, bytes) = (packet.direction, packet.payload, unit.len() as u32);
+        if self.captures {
+            unit.whole(&mut self.whole);
+        }
+        let content = if self.captures { &self.whole } else { &unit.head };
         let entering =
-            ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
+            ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet: content };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
         // Earlier events concern packets whose contents are stored already; this packet's content is stored now.
@@ -284,9 +329,7 @@ impl Link<'_> {
         if self.frames.len() <= handle {
             self.frames.resize(handle + 1, Frame::default());
         }
-        (self.frames[handle].direction, self.frames[handle].key) = (direction, packet.key);
-        self.frames[handle].bytes.clear();
-        self.frames[handle].bytes.extend_from_slice(bytes);
+        self.frames[handle] = Frame { direction, key: packet.key, unit };
         self.report(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
         let events = &mut self.events;
         self.live.drain_events(|e| events.push(e));
@@ -303,6 +346,7 @@ impl Link<'_> {
         let events = &mut self.events;
         self.live.advance(Time(until), |e| events.push(e));
         self.carry_out();
+        self.deliver_arrivals();
     }
 
     /// Carries out the network's events.
@@ -319,7 +363,8 @@ impl Link<'_> {
                     self.frames[to as usize] = frame;
                 }
                 Event::Dropped { handle, lost } => {
-                    let packet = self.frames[handle as usize].packet().filter(|p| lost && p.payload > 0);
+                    let frame = std::mem::take(&mut self.frames[handle as usize]);
+                    let packet = frame.packet().filter(|p| lost && p.payload > 0);
                     if let Some(Packet { direction, key, .. }) = packet {
                         self.report(Observation::Lost { direction, key });
                     }
@@ -329,19 +374,70 @@ impl Link<'_> {
         self.events = events;
     }
 
+    /// Takes a packet that has reached its host.
     fn deliver(&mut self, handle: u32, direction: u32, at: Time, ecn: Ecn) {
-        let frame = &mut self.frames[handle as usize];
-        set_ecn(&mut frame.bytes, ecn);
-        let side = 1 - (direction % 2) as u8;
-        let now = sys::now(Clock::Steady).saturating_sub(self.zero);
-        let packet = frame.packet();
-        // Reported before it is written, so that the packets that it triggers are reported later.
-        if let (Some(packet), Some(observer)) = (packet, &self.observer) {
-            let _ = observer.send(Observation::AtHost { side, out: false, packet, at: now });
+        let mut frame = std::mem::take(&mut self.frames[handle as usize]);
+        frame.direction = direction;
+        set_ecn(&mut frame.unit.head, ecn);
+        self.arrivals.push(Arrival { at: at.0, frame });
+        if !self.offloads {
+            self.write_arrivals();
         }
-        self.refused += u64::from(sys::write(self.tunnels.delivers(direction), &frame.bytes).is_err());
-        self.delivered += 1;
-        self.late.record(Dur(now.saturating_sub(at.0)));
+    }
+
+    /// Delivers the packets that have arrived, if the interfaces of the hosts may report them now.
+    fn deliver_arrivals(&mut self) {
+        let Some(first) = self.arrivals.first() else { return };
+        let due = first.at.max(self.next_delivery);
+        if self.now() >= due {
+            self.write_arrivals();
+            self.next_delivery = due + MODERATION;
+        }
+    }
+
+    /// Writes the packets that have arrived, joined where they continue each other.
+    fn write_arrivals(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.sort_by_key(|arrival| arrival.frame.direction);
+        let now = self.now();
+        let mut joined: Option<(u32, Joined)> = None;
+        for Arrival { at, frame } in arrivals.drain(..) {
+            self.late.record(Dur(now.saturating_sub(at.max(self.next_delivery))));
+            self.delivered += 1;
+            let direction = frame.direction;
+            // Reported before it is written, so that the packets that it triggers are reported later.
+            if let (Some(packet), Some(observer)) = (frame.packet(), &self.observer) {
+                let side = 1 - (direction % 2) as u8;
+                let _ = observer.send(Observation::AtHost { side, out: false, packet, at: now });
+            }
+            let unit = match joined.take() {
+                Some((of, mut before)) if of == direction => match before.join(frame.unit) {
+                    Ok(()) => {
+                        joined = Some((of, before));
+                        continue;
+                    }
+                    Err(unit) => {
+                        self.write(of, &before);
+                        unit
+                    }
+                },
+                Some((of, before)) => {
+                    self.write(of, &before);
+                    frame.unit
+                }
+                None => frame.unit,
+            };
+            joined = Some((direction, Joined::new(unit)));
+        }
+        if let Some((direction, last)) = joined {
+            self.write(direction, &last);
+        }
+        self.arrivals = arrivals;
+    }
+
+    fn write(&mut self, direction: u32, packet: &Joined) {
+        let device = self.tunnels.delivers(direction);
+        self.refused += u64::from(packet.write(|parts| sys::write(device, parts)).is_err());
     }
 }
 

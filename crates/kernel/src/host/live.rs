@@ -7,6 +7,7 @@
 //! ```
 
 use super::link_thread::{self, Signals};
+use super::tun_hosts::TunHosts;
 use crate::error::{KernelError, Step};
 use crate::sys::{self, Clock};
 use dumbbell_plan::{CapturePlan, Plan, TracePlan};
@@ -42,14 +43,14 @@ pub(super) fn wait() -> Result<(), KernelError> {
 }
 
 /// Runs the links of a plan from time 0 again while [`wait`] lasts.
-pub(super) fn wait_with_links(plan: &Plan, tunnels: &Arc<Vec<[OwnedFd; 2]>>) -> Result<(), KernelError> {
+pub(super) fn wait_with_links(plan: &Plan, hosts: &TunHosts) -> Result<(), KernelError> {
     let plan = Plan { trace: TracePlan::default(), capture: CapturePlan::default(), ..plan.clone() };
-    let (tunnels, signals) = (tunnels.clone(), Arc::new(Signals::default()));
+    let (tunnels, offloads, signals) = (hosts.tunnels.clone(), hosts.offloads, Arc::new(Signals::default()));
     let theirs = signals.clone();
     let zero = sys::now(Clock::Steady);
     let thread = std::thread::Builder::new()
         .name("link".into())
-        .spawn(move || link_thread::run(&plan, &*tunnels, (zero, u64::MAX >> 1), &theirs, None))
+        .spawn(move || link_thread::run(&plan, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None))
         .step(|| "thread".into())?;
     let waited = wait();
     signals.stop.store(true, Ordering::Relaxed);

@@ -15,6 +15,7 @@ pub mod pid_namespace;
 pub mod probe;
 pub(crate) mod sandbox;
 mod settings;
+mod super_packet;
 mod tc;
 mod tun_hosts;
 
@@ -46,9 +47,9 @@ struct Order {
     /// The emulation of the network between the hosts.
     #[serde(default)]
     emulation: Emulation,
-    /// True if interfaces segment and merge (`tc` only).
+    /// True if interfaces segment and merge; None: where the links are so fast that link emulation needs it.
     #[serde(default)]
-    offloads: bool,
+    offloads: Option<bool>,
     /// Congestion control to load as BPF, by the kernel's names.
     #[serde(default)]
     bpf: Vec<String>,
@@ -102,12 +103,12 @@ fn work() -> Result<(), KernelError> {
     settings::make_writable().step(|| "a writable /proc/sys".into())?;
     match order.emulation {
         Emulation::Link => {
-            let topology = TunTopology::new(&order.plan)?;
+            let topology = TunTopology::new(&order.plan, order.offloads)?;
             let hosts = tun_hosts::build(&topology, LoadedVariants::load(&order.bpf)?)?;
             live::publish(&hosts.places(&topology))?;
             write(&order, with_link_emulation(&order, &hosts)?)?;
             if order.hold {
-                live::wait_with_links(&order.plan, &hosts.tunnels)?;
+                live::wait_with_links(&order.plan, &hosts)?;
             }
         }
         Emulation::Tc => {

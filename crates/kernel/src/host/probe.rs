@@ -35,7 +35,7 @@ pub fn print() {
     } else {
         None
     };
-    let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
+    let tunnel = if usable { sys::tunnel(INTERFACE, false).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
     let mut reason = tunnel.as_ref().err().map(Error::to_string);

@@ -28,7 +28,7 @@ pub(super) struct Kept {
 /// Executes such a run.
 pub(super) fn run(order: &Order) -> Result<(Measured, Kept), KernelError> {
     let plan = &order.plan;
-    let target = Target { kernel: Kernel::Host, offloads: order.offloads };
+    let target = Target { kernel: Kernel::Host, offloads: order.offloads.unwrap_or(false) };
     let variants = LoadedVariants::load(&order.bpf)?;
     let network = build(plan, target, &variants)?;
     let clones = network.namespaces.iter().map(|fd| fd.try_clone().step(|| "namespace".into()));

@@ -21,6 +21,8 @@ pub(super) struct TunHosts {
     /// The descriptors of the hosts' TUN devices.
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
+    /// True if the hosts send and receive super-packets.
+    pub(super) offloads: bool,
     /// Variants loaded as BPF: they are registered as long as the hosts exist.
     pub(super) _loaded: LoadedVariants,
 }
@@ -45,7 +47,7 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
     for flow in &plan.flows {
         let [(a, tun_a), (b, tun_b)] = {
             let [a, b] = &flow.namespaces;
-            [host(a, plan.mtu, &variants)?, host(b, plan.mtu, &variants)?]
+            [host(a, plan, &variants)?, host(b, plan, &variants)?]
         };
         let hosts = [a, b];
         let variant = flow.variant.map(|name| variants.name(name).to_owned());
@@ -60,11 +62,21 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
         });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
+    Ok(TunHosts {
+        flow_hosts,
+        tunnels: Arc::new(tunnels),
+        mtu: plan.mtu,
+        offloads: plan.offloads,
+        _loaded: variants,
+    })
 }
 
 /// Makes a namespace; returns it and the descriptor of its TUN device.
-fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
+fn host(
+    plan: &Namespace,
+    topology: &TunTopology,
+    variants: &LoadedVariants,
+) -> Result<(OwnedFd, OwnedFd), KernelError> {
     sys::new_net_namespace().step(|| format!("namespace {}", plan.name))?;
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
     for (name, value) in &plan.sysctls {
@@ -73,16 +85,16 @@ fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedF
     if plan.address.is_some_and(|address| address.is_ipv6()) {
         ipv6::SETTINGS.iter().try_for_each(|(name, value)| set_ipv6(name, value))?;
     }
-    let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
+    let tunnel = sys::tunnel(INTERFACE, topology.offloads).step(|| "/dev/net/tun".into())?;
     let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;
     let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
     for command in OFFLOADS {
-        sys::set_offload(&control, INTERFACE, command, false)
+        sys::set_offload(&control, INTERFACE, command, topology.offloads)
             .step(|| format!("offload {command:#x} of {INTERFACE}"))?;
     }
     let socket = Netlink::new()?;
     netlink::set_up_with_mtu(&socket, 1, 65_536, 1000)?; // the loopback
-    netlink::set_up_with_mtu(&socket, index, mtu, QUEUE)?;
+    netlink::set_up_with_mtu(&socket, index, topology.mtu, QUEUE)?;
     if let Some(address) = plan.address {
         netlink::add_address(&socket, index, address)?;
     }

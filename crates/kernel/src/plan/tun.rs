@@ -15,20 +15,25 @@ use dumbbell_sim::Live;
 
 /// Name of every host's TUN device.
 pub(crate) const INTERFACE: &str = "tun0";
+/// Rate, bit/s, above which single packets of one flow take more than the time of a processor.
+const OFFLOAD_RATE: u64 = 200_000_000;
 
 /// The hosts of a plan and their routes; see the top of this file.
 pub struct TunTopology {
     pub(crate) flows: Vec<HostPair>,
     pub(crate) mtu: u32,
+    /// True if hosts send and receive super-packets.
+    pub(crate) offloads: bool,
     routes: Routes,
 }
 
 impl TunTopology {
-    /// Translates a plan.
+    /// Translates a plan. `offloads`: hosts send and receive super-packets; None: if all links are faster than
+    /// [`OFFLOAD_RATE`].
     ///
     /// # Errors
     /// `Refused`: kernel or links can't run the plan, with the place in the scenario.
-    pub fn new(plan: &Plan) -> Result<TunTopology, KernelError> {
+    pub fn new(plan: &Plan, offloads: Option<bool>) -> Result<TunTopology, KernelError> {
         if plan.flows.len() > MAX_FLOWS {
             let message =
                 format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
@@ -38,7 +43,13 @@ impl TunTopology {
         refuse_module_parameters(plan)?;
         let routes = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
         let flows = (0..plan.flows.len()).map(|n| flow_hosts(plan, n));
-        Ok(TunTopology { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
+        let fast = || plan.links.iter().all(|link| link.rate_bps > OFFLOAD_RATE);
+        Ok(TunTopology {
+            flows: flows.collect::<Result<_, _>>()?,
+            mtu: mtu(plan),
+            offloads: offloads.unwrap_or_else(fast),
+            routes,
+        })
     }
 
     /// Returns the congestion control that the kernel must have, by the kernel's names.
@@ -64,7 +75,8 @@ impl TunTopology {
                 steps.extend(ipv6_steps(name, ipv6::SETTINGS.iter().copied()));
             }
             steps.push(format!("ip -n '{name}' tuntap add {INTERFACE} mode tun"));
-            steps.push(format!("ip netns exec '{name}' ethtool -K {INTERFACE} tso off gso off gro off"));
+            let on = ["off", "on"][usize::from(self.offloads)];
+            steps.push(format!("ip netns exec '{name}' ethtool -K {INTERFACE} tso {on} gso {on} gro {on}"));
             steps.push(format!("ip -n '{name}' link set lo up"));
             let mtu = self.mtu;
             steps.push(format!("ip -n '{name}' link set {INTERFACE} up mtu {mtu} txqueuelen {QUEUE}"));

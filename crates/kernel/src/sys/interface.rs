@@ -1,7 +1,7 @@
 //! Interfaces: TUN devices, offloads, state [netdevice(7); Linux ethtool.h, if_tun.h].
 
 use super::{check, owned, text, would_block};
-use std::io::{Error, Result};
+use std::io::{Error, IoSlice, Result};
 use std::mem::zeroed;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,17 +16,24 @@ fn request(interface: &str) -> libc::ifreq {
 }
 
 /// Makes a TUN device in the current namespace [Linux Documentation/networking/tuntap.rst]. Reads return the packets that the
-/// kernel sends over it, writes make packets arrive. It is removed when the descriptor is closed.
-pub(crate) fn tunnel(interface: &str) -> Result<OwnedFd> {
+/// kernel sends over it, writes make packets arrive; a `virtio_net_hdr` precedes each. With `offloads` the kernel leaves
+/// segmentation of TCP and checksums to the reader [Linux drivers/net/tun.c set_offload]. The device is removed when the
+/// descriptor is closed.
+pub(crate) fn tunnel(interface: &str, offloads: bool) -> Result<OwnedFd> {
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
+    const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;
+    /// `TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6`, `TUN_F_TSO_ECN` [Linux include/uapi/linux/if_tun.h].
+    const ALL: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
     let device = text("/dev/net/tun")?;
-    // SAFETY: a text that ends in zero; the request outlives the call.
+    // SAFETY: a text that ends in zero; the request outlives the call; TUNSETOFFLOAD takes a number.
     unsafe {
         let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
         let fd = owned(libc::open(device.as_ptr(), flags))?;
         let mut request = request(interface);
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
         check(libc::ioctl(fd.as_raw_fd(), TUNSETIFF, &raw mut request))?;
+        let offloaded = if offloads { ALL } else { 0 };
+        check(libc::ioctl(fd.as_raw_fd(), TUNSETOFFLOAD, offloaded))?;
         Ok(fd)
     }
 }
@@ -64,17 +71,17 @@ pub(crate) fn interface_addresses() -> Result<Vec<(String, Ipv4Addr)>> {
     Ok(found)
 }
 
-/// Reads a packet; None: none is available.
+/// Reads a packet with the `virtio_net_hdr` before it; None: none is available.
 pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
     // SAFETY: `into` is valid for its length.
     let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 
-/// Writes a packet.
-pub(crate) fn write(fd: &OwnedFd, packet: &[u8]) -> Result<()> {
-    // SAFETY: `packet` is valid for its length.
-    let n = unsafe { libc::write(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len()) };
+/// Writes a packet with the `virtio_net_hdr` before it, given in parts, at most 1024 [writev(2)].
+pub(crate) fn write(fd: &OwnedFd, parts: &[IoSlice<'_>]) -> Result<()> {
+    // SAFETY: an IoSlice has the layout of an iovec; each is valid for its length.
+    let n = unsafe { libc::writev(fd.as_raw_fd(), parts.as_ptr().cast(), parts.len() as libc::c_int) };
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -20,6 +20,8 @@ pub(super) const CHUNK: usize = 1 << 18;
 const BACKLOG: i32 = 64;
 /// SO_RCVLOWAT of a bulk receiver on fast links, bytes [Linux tcp.c tcp_set_rcvlowat].
 const RCVLOWAT: i32 = 1 << 17;
+/// Receive buffer from which it is set, bytes: half of it is window, and half of the window remains beyond the mark.
+const LEAST_BUFFER: i32 = 4 * RCVLOWAT;
 
 /// See the top of this file.
 pub(crate) struct TcpTraffic {
@@ -27,7 +29,7 @@ pub(crate) struct TcpTraffic {
     app: AppPlan,
     variant: String,
     source: Option<Source>,
-    /// True if a bulk receiver isn't woken for each packet.
+    /// True until the receiver of a bulk flow has [`RCVLOWAT`], so that it isn't woken for each packet.
     rarely_woken: bool,
     /// Largest receive window, bytes.
     window: Option<u32>,
@@ -73,10 +75,10 @@ impl TcpTraffic {
     ) -> TcpTraffic {
         TcpTraffic {
             hosts,
-            app,
             variant,
             source,
-            rarely_woken,
+            rarely_woken: rarely_woken && window.is_none() && matches!(app, AppPlan::Bulk {}),
+            app,
             window,
             mss: None,
             closed: Counters::default(),
@@ -241,10 +243,6 @@ impl TcpTraffic {
                 cx.watch(&fd, SENDER)?;
                 self.sender = Some(fd);
             } else {
-                if self.rarely_woken && self.window.is_none() && matches!(self.app, AppPlan::Bulk {}) {
-                    sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, RCVLOWAT)
-                        .step(|| "SO_RCVLOWAT".into())?;
-                }
                 cx.watch(&fd, RECEIVER)?;
                 self.receiver = Some(fd);
             }
@@ -294,6 +292,9 @@ impl TcpTraffic {
                 .step(|| "TCP_WINDOW_CLAMP".into())?;
         }
         let read = drained(fd, over, self.is_split()).step(|| format!("connection of flow {}", cx.flow))?;
+        if self.rarely_woken && wakes_rarely(fd)? {
+            self.rarely_woken = false; // it stays so
+        }
         self.received += read.bytes;
         self.read += read.bytes;
         let whole = self.transfer().is_some_and(|(bytes, ..)| self.received >= bytes);
@@ -329,6 +330,18 @@ impl TcpTraffic {
             self.closed = self.closed.and(Counters::of(fd));
         }
     }
+}
+
+/// Sets SO_RCVLOWAT of a receiver once its buffer is so large that the option doesn't bound the window: with a smaller one, the
+/// kernel makes the window as large as the option, and it stays so [Linux tcp.c tcp_set_rcvlowat].
+fn wakes_rarely(fd: &OwnedFd) -> Result<bool, KernelError> {
+    let mut size = [0; 4];
+    sys::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &mut size).step(|| "SO_RCVBUF".into())?;
+    if i32::from_ne_bytes(size) < LEAST_BUFFER {
+        return Ok(false);
+    }
+    sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, RCVLOWAT).step(|| "SO_RCVLOWAT".into())?;
+    Ok(true)
 }
 
 /// Gives a socket its congestion control; closing it resets the connection, see [`lingers`].
