@@ -17,7 +17,7 @@ use dumbbell_units::{Dur, Rate, Time};
 use std::ffi::c_void;
 
 /// The number of this interface. A library that was built for another number is refused.
-pub const INTERFACE: u32 = 4;
+pub const INTERFACE: u32 = 3;
 
 /// UTF-8 text, borrowed for the duration of a call.
 #[repr(C)]
