@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from dumbbell import Scenario
 from hosts import require_link_emulation
@@ -39,8 +39,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 value.cache_clear()
 
 
-# The same random cases in each run; pytest --hypothesis-profile=default tries others.
-settings.register_profile("same", derandomize=True)
+# The same random cases in each run; pytest --hypothesis-profile=default tries others. A busy machine fails no test.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
 
 __all__ = ["machines", "require_link_emulation", "require_machines", "require_uml"]  # fixtures

@@ -114,7 +114,7 @@ def test_the_page_has_the_numbers_of_the_default(monkeypatch: pytest.MonkeyPatch
         assert float(stored[case, "rfc"][0]) > 2
 
 
-def test_packets_of_a_source_over_tcp_are_sent_at_once() -> None:
+def test_packets_of_cbr_over_tcp_are_sent_at_once() -> None:
     """As on the kernel back ends, whose programs set TCP_NODELAY."""
     application = {"kind": "cbr", "rate": "400 kbit/s", "packet": "500 bytes", "phase": "0 s"}
 

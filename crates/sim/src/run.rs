@@ -111,9 +111,9 @@ pub(crate) fn build(
             let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
             let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
             // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx
-            // ngx_http_ssl_module, Chromium]. So do sources with packets of their own on the kernel back ends.
+            // ngx_http_ssl_module, Chromium]. So does the program of CBR on the kernel back ends.
             let is_web = matches!(app, AppPlan::Video(_) | AppPlan::Objects(_));
-            let sets_nodelay = tls.is_some() || is_web || source.is_some();
+            let sets_nodelay = tls.is_some() || is_web || matches!(app, AppPlan::Cbr { .. });
             config.buffer.nagle &= !sets_nodelay || stack.params.contains_key("nagle");
             let factory =
                 ConnectionFactory::new(config, algorithms, tls).map_err(|e| param(flow, "variant", e))?;
