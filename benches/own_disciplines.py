@@ -5,31 +5,41 @@
     python benches/own_disciplines.py --write-docs     # and renew docs/data/performance
 
 Each run is two SACK flows at 100 Mbit/s with CoDel at the bottleneck (benches/two-newreno.toml with that changed);
-the class and the library give the same results as the built-in discipline. Measured: CPU time of the simulator's
-thread, in turns, because a machine's speed drifts.
+the class and the library give the same results as the built-in discipline. `valgrind --tool=callgrind` counts the
+instructions of the process, the interpreter's among them, for two runs that differ only in length: their difference
+has no start and no set-up. Unlike a time, it doesn't depend on the machine's speed or load.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
+import os
+import platform
 import sys
 import tempfile
-import time
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import dumbbell
+from dumbbell import Scenario
+from dumbbell.report.tables import Table, write_tables
+from measuring import DATA, ROOT, counted
+from workloads import TWO_NEWRENO, delivered
+
+SECONDS = (1, 3)
+"""Lengths of the two runs."""
+RUN = """
+import json, sys
 from dumbbell import Scenario, _core
 from dumbbell.plan.text import plan_text
-from dumbbell.processors import cores
-from dumbbell.report.tables import Table, write_tables
 from dumbbell.scenario.seen import own_disciplines
-from measuring import DATA, cpu_model
-from workloads import TWO_NEWRENO
 
-ROOT = Path(__file__).parents[1]
-REPEATS = 7
+cell = Scenario.load(sys.argv[1]).cells[0]
+handles = {name: own.handle for name, own in own_disciplines(cell.scenario).items()}
+print(json.dumps({"flows": _core.run(plan_text(cell).with_seed(1), disciplines=handles).flows}))
+"""
+"""The process that is counted."""
 LIBRARY = """
 use dumbbell_plugin::prelude::*;
 use dumbbell_plugin::qdisc;
@@ -44,56 +54,76 @@ dumbbell_plugin::export_discipline!(Discipline {
 FORMS = {"built-in": "codel", "library in Rust": "library", "class in Python": "class"}
 
 
-def scenarios(folder: Path) -> dict[str, Scenario]:
-    """Make the scenario with each form of CoDel."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from plugin_crates import build, new_crate  # noqa: PLC0415
-    from python_disciplines import CODEL  # noqa: PLC0415
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a discipline.
 
-    (folder / "mine.py").write_text(CODEL, encoding="utf-8")
-    crate = new_crate(folder / "crate", ROOT / "docs" / "how-to" / "own-discipline.md", "codel-library")
-    library = build(crate, LIBRARY, folder / "codel.so")
-    sources = {"codel": "codel", "library": {"library": str(library)}, "class": {"python": f"{folder}/mine.py:CoDel"}}
-    changes = {"duration": "10 s", "flows.0.variant": "sack", "flows.1.variant": "sack"}
+    Attributes
+    ----------
+    instructions : float
+        Of the whole process, for a delivered data packet.
+    ratio : float
+        That over the same with the built-in discipline.
+    """
+
+    instructions: float
+    ratio: float
+
+
+def scenarios(folder: Path, seconds: int) -> dict[str, Scenario]:
+    """Make the scenario with each form of CoDel."""
+    changes = {"duration": f"{seconds} s", "flows.0.variant": "sack", "flows.1.variant": "sack"}
+    sources = {
+        "codel": "codel",
+        "library": {"library": str(folder / "codel.so")},
+        "class": {"python": f"{folder}/mine.py:CoDel"},
+    }
     return {
         form: Scenario.load(TWO_NEWRENO, {**changes, "network.bottleneck.queue": sources[key]})
         for form, key in FORMS.items()
     }
 
 
-def run_s(scenario: Scenario) -> tuple[float, object]:
-    """Make one run; return the CPU time of this thread, s, and its flows."""
-    cell = scenario.cells[0]
-    plan = plan_text(cell).with_seed(1)
-    handles = {name: own.handle for name, own in own_disciplines(cell.scenario).items()}
-    begin = time.thread_time()
-    output = _core.run(plan, disciplines=handles)
-    return time.thread_time() - begin, output.flows
+def make_own(folder: Path) -> None:
+    """Write the class, and build the library."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from plugin_crates import build, new_crate  # noqa: PLC0415
+    from python_disciplines import CODEL  # noqa: PLC0415
+
+    (folder / "mine.py").write_text(CODEL, encoding="utf-8")
+    crate = new_crate(folder / "crate", ROOT / "docs" / "how-to" / "own-discipline.md", "codel-library")
+    build(crate, LIBRARY, folder / "codel.so")
 
 
-def measure() -> dict[str, float]:
-    """Return the time of each form as a multiple of the built-in discipline's."""
-    with tempfile.TemporaryDirectory() as folder:
-        every = scenarios(Path(folder))
-        ratios: dict[str, list[float]] = {form: [] for form in every}
-        for _ in range(REPEATS):
-            runs = {form: run_s(scenario) for form, scenario in every.items()}
-            flows = {repr(found) for _, found in runs.values()}
-            if len(flows) > 1:
+def measure() -> dict[str, Cost]:
+    """Count the instructions of a packet with each form."""
+    os.environ["PYTHONHASHSEED"] = "0"  # the order of sets moves the count of the interpreter's start
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        make_own(folder)
+        totals: dict[str, list[tuple[int, float]]] = {form: [] for form in FORMS}
+        for seconds in SECONDS:
+            outputs = set()
+            for form, scenario in scenarios(folder, seconds).items():
+                file = folder / "run.toml"
+                file.write_text(scenario.to_toml(), encoding="utf-8")
+                instructions, output = counted([sys.executable, "-c", RUN, file])
+                totals[form].append((instructions, delivered(output)))
+                outputs.add(output)
+            if len(outputs) > 1:
                 raise SystemExit("the forms give different results")
-            for form, (seconds, _) in runs.items():
-                ratios[form].append(seconds / runs["built-in"][0])
-        return {form: statistics.median(found) for form, found in ratios.items()}
+    each = {form: (b[0] - a[0]) / (b[1] - a[1]) for form, (a, b) in totals.items()}
+    return {form: Cost(cost, cost / each["built-in"]) for form, cost in each.items()}
 
 
-def table(ratios: dict[str, float]) -> Table:
+def table(costs: dict[str, Cost]) -> Table:
     """Return the table of docs/data/performance."""
     head = (
-        f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
-        f"{cpu_model()}, by `python benches/own_disciplines.py --write-docs`"
+        f"Counted on {date.today().isoformat()} with version {dumbbell.__version__} and Python "
+        f"{platform.python_version()}, by `python benches/own_disciplines.py --write-docs`"
     )
-    rows = [[form, f"{ratio:.2f}"] for form, ratio in ratios.items()]
-    return Table(["CoDel as", "time of a run, built-in = 1"], rows, head)
+    rows = [[form, f"{cost.instructions:.0f}", f"{cost.ratio:.2f}"] for form, cost in costs.items()]
+    return Table(["CoDel as", "instructions per delivered packet", "built-in = 1"], rows, head)
 
 
 def main() -> None:
@@ -101,11 +131,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write-docs", action="store_true", help="renew docs/data/performance")
     options = parser.parse_args()
-    ratios = measure()
-    for form, ratio in ratios.items():
-        print(f"{form:<18}{ratio:>8.2f}")
+    costs = measure()
+    for form, cost in costs.items():
+        print(f"{form:<18}{cost.instructions:>10.0f}{cost.ratio:>8.2f}")
     if options.write_docs:
-        write_tables(DATA, {"own-disciplines": table(ratios)})
+        write_tables(DATA, {"own-disciplines": table(costs)})
 
 
 if __name__ == "__main__":

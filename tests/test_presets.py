@@ -14,6 +14,7 @@ from dumbbell import Run, Scenario
 from dumbbell.backends import Backend, LinkEmulation, Simulator, Uml
 from dumbbell.exceptions import ScenarioError
 from dumbbell.plan.build import build
+from dumbbell.plots.load_over_time import _bridged
 from dumbbell.scenario.application import Ping
 from dumbbell.scenario.presets import NAMES
 
@@ -189,9 +190,28 @@ def test_the_example_shows_what_a_fair_queue_saves(tmp_path: Path) -> None:
     upload = picture.panels[1].curves[0]
     under_load = upload.x > 5.2
     assert np.mean(upload.y[under_load]) == pytest.approx(goodput * 1e-6, rel=0.05)
+    # Windows of 0.16 s, a ping each 0.2 s: its curve has no gaps, and the mean stays between the curves.
+    *pings, mean = picture.panels[2].curves
+    for ping in pings:
+        known = np.flatnonzero(np.isfinite(ping.y))
+        assert np.isfinite(ping.y[known[0] : known[-1] + 1]).all()
+    lowest, highest = (pick([ping.y for ping in pings], axis=0) for pick in (np.nanmin, np.nanmax))
+    some = np.isfinite(mean.y)
+    assert ((lowest[some] - 1e-9 <= mean.y[some]) & (mean.y[some] <= highest[some] + 1e-9)).all()
     again = dumbbell.Results.load(tmp_path / "loaded")
     assert [f.name for f in again.scenario.flows] == [f.name for f in results.scenario.flows]
     assert again.plot.load().picture.panels[0].curves[0].label == "download_be"
+
+
+def test_a_curve_of_pings_has_gaps_where_replies_are_missing() -> None:
+    when = np.array([0.1, 0.3, 0.5, 0.9, 2.1, 2.3])  # one reply is missing after 0.5 s, five after 0.9 s
+    middle = np.arange(0.05, 2.4, 0.1)
+    y = np.full(middle.shape, np.nan)
+    y[[1, 3, 5, 9, 21]] = [10, 30, 50, 90, 210]
+    found = _bridged(y, middle, when)
+    assert np.isnan(found[[0, 10, 15, 20, 23]]).all()
+    assert found[1:10] == pytest.approx(np.arange(10, 91, 10))
+    assert found[22] == 210
 
 
 def loaded(backend: Backend, **changes: Any) -> Run:

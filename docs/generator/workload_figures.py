@@ -11,11 +11,17 @@ import dumbbell
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FIGURES = {
-    "voice": ("voice.toml", "voice"),
-    "rrul": ("rrul.toml", "load"),
-    "responsiveness": ("responsiveness.toml", "responsiveness"),
+    "voice": ("voice.toml", "voice", 0),
+    "rrul": ("rrul.toml", "load", 0),
+    "rtt-fair": ("rtt-fair.toml", "load", 0),
+    "tcp-nup": ("tcp-nup.toml", "load", 0),
+    "voip": ("voip.toml", "voice", 2),
+    "responsiveness": ("responsiveness.toml", "responsiveness", 0),
+    "page": ("page.toml", "waterfall", 0),
+    "incast": ("incast.toml", "queue", 3),
+    "many": ("many.toml", "cdf", 0),
 }
-"""By name: the example, and the kind of figure. The figure shows the first cell."""
+"""By name: the example, the kind of figure, and the number of the cell that it shows."""
 
 
 def all_figures() -> dict[str, Callable[[], bytes]]:
@@ -23,12 +29,14 @@ def all_figures() -> dict[str, Callable[[], bytes]]:
     return {f"how-to/img/{name}.png": partial(drawn, *of) for name, of in FIGURES.items()}
 
 
-def drawn(example: str, kind: str) -> bytes:
-    """Run the first cell of an example with series, and draw it."""
+def drawn(example: str, kind: str, cell: int) -> bytes:
+    """Run a cell of an example with series, and draw it."""
     from dumbbell.plots.catalog import make  # noqa: PLC0415
     from dumbbell.plots.draw import draw  # noqa: PLC0415
 
-    scenario = dumbbell.load(EXAMPLES / example).cells[0].scenario.with_changes({"trace.series": ["flows"]})
+    scenario = dumbbell.load(EXAMPLES / example).cells[cell].scenario
+    scenario = scenario.with_changes({"trace.series": ["queues" if kind == "queue" else "flows"]})
     into = io.BytesIO()
-    draw(make(dumbbell.run(scenario), kind)).savefig(into, format="png", dpi=150)
+    options = {"by": "variant"} if kind == "cdf" else {}
+    draw(make(dumbbell.run(scenario), kind, **options)).savefig(into, format="png", dpi=150)
     return into.getvalue()

@@ -24,6 +24,9 @@ SCALED = 95.0
 """Percentile of the values that sets the upper end of an axis, so that single peaks don't."""
 MARGIN = 1.25
 """Upper end of an axis / that percentile."""
+BRIDGED = 2.5
+"""Longest time between two replies over which a curve continues / its median: the windows are shorter than a ping's
+interval, and one lost reply is no gap."""
 
 
 def _downloads(results: Results, run: Run) -> dict[str, bool]:
@@ -33,18 +36,30 @@ def _downloads(results: Results, run: Run) -> dict[str, bool]:
     return {f.name: f.to == client if client is not None else f.direction == "reverse" for f in cell.flows}
 
 
-def _panel(what: str, unit: str, curves: list[Curve], middle: Floats, span: tuple[float, float]) -> Panel:
-    """Return a panel with the mean of its curves; without curves, an empty one."""
-    if not curves:
-        return Panel(what, "time, s", unit, [], x_range=span, height=0.7)
+def _bridged(y: Floats, middle: Floats, when: Floats) -> Floats:
+    """Fill the windows between two successive replies, linearly; where replies are missing, gaps remain."""
+    known = np.isfinite(y)
+    if known.sum() < 2:
+        return y
+    ordered = np.sort(when)
+    after = np.searchsorted(ordered, middle)
+    inside = (after > 0) & (after < ordered.size)
+    apart = np.full(middle.shape, np.inf)
+    apart[inside] = ordered[after[inside]] - ordered[after[inside] - 1]
+    usual = apart <= BRIDGED * np.median(np.diff(ordered))
+    return np.where(usual & ~known, np.interp(middle, middle[known], y[known]), y)
+
+
+def _panel(unit: str, curves: list[Curve], middle: Floats, span: tuple[float, float], *, common: bool) -> Panel:
+    """Return a panel with the mean of its curves; `common`: only where all of them have values."""
     values = np.array([curve.y for curve in curves])
     known = values[np.isfinite(values)]
-    some = np.isfinite(values).any(axis=0)
+    some = np.isfinite(values).all(axis=0) if common else np.isfinite(values).any(axis=0)
     mean = np.full(middle.shape, np.nan)
     mean[some] = np.nanmean(values[:, some], axis=0)
     top = float(np.percentile(known, SCALED)) * MARGIN if known.size else 0.0
     shown = [*curves[:MOST], *([Curve("mean", "total", middle, mean)] if len(curves) > 1 else [])]
-    return Panel(what, "time, s", unit, shown, x_range=span, height=0.7, y_top=top or None)
+    return Panel("", "time, s", unit, shown, x_range=span, height=0.7, y_top=top or None)
 
 
 def load(results: Results, run: Run, *, flow: Sequence[str] | None = None, window_s: float | None = None) -> Picture:
@@ -71,13 +86,16 @@ def load(results: Results, run: Run, *, flow: Sequence[str] | None = None, windo
         for name, style in zip(members, looks, strict=False):
             if kind == "ping":
                 table = results.table(run, f"ping/{name}")
-                y = mean_per_window(table["t_ns"].to_numpy() * 1e-9, table["rtt_ns"].to_numpy() * 1e-6, edges)
+                when = table["t_ns"].to_numpy() * 1e-9
+                y = _bridged(mean_per_window(when, table["rtt_ns"].to_numpy() * 1e-6, edges), middle, when)
             else:
                 table = results.table(run, f"flow/{name}")
                 y = rate_per_window(table["t_ns"].to_numpy() * 1e-9, table["delivered"].to_numpy(), edges) * 1e-6
             curves[kind].append(Curve(name, style, middle, y))
     units = {"download": "download, Mbit/s", "upload": "upload, Mbit/s", "ping": "RTT, ms"}
-    panels = [_panel("", units[kind], curves[kind], middle, span) for kind in groups if curves[kind]]
+    panels = [
+        _panel(units[kind], curves[kind], middle, span, common=kind == "ping") for kind in groups if curves[kind]
+    ]
     rows = {row["name"]: row for row in run.flows}
     sums = {k: sum(rows[n]["goodput_bps"] for n in groups[k]) * 1e-6 for k in ("download", "upload") if groups[k]}
     pings = [rows[n]["rtt_p50_ms"] for n in groups["ping"] if rows[n]["rtt_p50_ms"] is not None]
