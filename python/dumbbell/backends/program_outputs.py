@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import signal
 from collections.abc import Mapping
@@ -29,6 +30,8 @@ DIFFERENCE = 0.05
 """Largest difference of a program's count from that of the links, as a fraction."""
 IN_FLIGHT = 4 * 1500
 """Bytes for each packet in flight on average, by which the counts may differ: the program ends before they arrive."""
+MOST_PINGS = 10_000_000
+"""Packets of one ping: more than its output, which is kept up to a limit, can list."""
 CONTROL = 65_536
 """Bytes of control connections and headers by which the counts may differ, too."""
 REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
@@ -98,7 +101,7 @@ def read(
                 found.warnings += _http(client["stdout"], row, result["transfers"], flow["application"])
         except browser.PlayerError as e:
             found.failures.append(f"{who}: {e}")
-        except (ValueError, KeyError, IndexError, TypeError) as e:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as e:
             found.failures.append(f"{who}: the output of {client['command'][0]} can't be read ({e})")
         if row["name"] in senders:
             quic_sender.read(senders[row["name"]], report["zero_unix_ns"] * 1e-9, row, plan, tables)
@@ -179,18 +182,27 @@ def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Tab
     end = document["end"]
     return {
         "version": document["start"]["version"],
-        "sent_bps": end["sum_sent"]["bits_per_second"],
-        "goodput_bps": end["sum_received"]["bits_per_second"],
-        "delivered_bytes": end["sum_received"]["bytes"],
+        "sent_bps": _number(end["sum_sent"]["bits_per_second"]),
+        "goodput_bps": _number(end["sum_received"]["bits_per_second"]),
+        "delivered_bytes": _number(end["sum_received"]["bytes"]),
         "retransmits": end["sum_sent"].get("retransmits"),
         "congestion": end.get("sender_tcp_congestion"),
     }
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401
+    """Return a number of a program's document as it is; ValueError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{str(value)[:30]!r} is not a number")
+    return value
 
 
 def _ping(output: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[str, Any]) -> None:
     """Read ping's replies and its summary."""
     replies = {int(number): float(ms) for number, ms in REPLY.findall(output)}
     sent, received, span_ms = (int(n) for n in SUMMARY.findall(output)[-1])
+    if not received <= sent <= MOST_PINGS:
+        raise ValueError(f"{received} replies to {sent} packets")
     row["pings_sent"], row["pings_lost"] = sent, sent - received
     times = np.sort(np.array(list(replies.values())))
     if len(times):

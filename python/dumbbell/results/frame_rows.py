@@ -29,8 +29,8 @@ __all__ = ["Heads", "Placed", "Rows", "label"]
 
 HEADS = ("name", "preset", "discipline", "kind", "model", "distribution", "python", "library")
 """Keys that identify a table."""
-PIECE = 50_000
-"""Rows of a piece, at least: about 20 MB."""
+PIECE = 10_000
+"""Rows of a piece, at least: about 4 MB."""
 
 
 def label(value: object) -> str | int | float | bool | None:
