@@ -190,7 +190,7 @@ def test_other_libraries_are_refused(place: Path, crate: Path, fresh: Path) -> N
     )
     code = '#[unsafe(no_mangle)]\npub extern "C" fn {}() -> u32 {{ 999 }}\n'
     for symbol, message in [
-        ("dumbbell_discipline_interface", "built for discipline interface 999, this is interface 1: build it again"),
+        ("dumbbell_discipline_interface", "built for discipline interface 999, this is interface 2: build it again"),
         ("dumbbell_plugin_interface", "it exports a variant, no queue discipline"),
         ("something_else", "it exports no queue discipline: dumbbell_plugin::export_discipline! is missing"),
     ]:

@@ -19,7 +19,7 @@
 //!
 //! ```text
 //! timer      tupdate is rounded up to whole ticks of 4 ms, and the timer wheel adds one: 20 ms instead of 15
-//!            The first update is after half a second    [Linux sch_pie.c pie_change, pie_init, kernel/time/timer.c calc_index]
+//!                                                         [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index]
 //! burst      the allowance shrinks at each departure by the time since the one before, and is renewed, with the estimator's
 //!            state, by the update that finds no congestion          [pie_process_dequeue, pie_calculate_probability]
 //! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets
@@ -70,13 +70,6 @@ impl PieParams {
     #[must_use]
     pub fn period(&self) -> Dur {
         if self.linux { TICK * (self.tupdate.0.div_ceil(TICK.0) + 1) } else { self.tupdate }
-    }
-
-    /// Returns the time of the first update: Linux waits for half a second, which its timer wheel makes 128 ticks
-    /// [Linux sch_pie.c pie_init].
-    #[must_use]
-    pub fn first_update(&self) -> Dur {
-        if self.linux { TICK * 128 } else { self.tupdate }
     }
 
     /// True if the backlog is too short for drops [RFC 8033 §4.1; Linux sch_pie.c pie_drop_early]; both in bytes.
@@ -430,7 +423,6 @@ mod tests {
         near(decayed(0), (0.3 - 0.001875) * 63.0 / 64.0);
         near(decayed(1500), 0.3 - 0.001875);
         assert_eq!((LINUX.period(), PARAMS.period()), (MS * 20, MS * 15));
-        assert_eq!((LINUX.first_update(), PARAMS.first_update()), (MS * 512, MS * 15));
     }
 
     #[test]

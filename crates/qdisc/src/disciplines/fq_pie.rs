@@ -87,10 +87,7 @@ impl FqPie {
 
 /// Returns the PIE of a queue after running the updates that are due.
 fn updated_pie<'a>(flow: &'a mut Flow<Option<TimedPie>>, settings: &Settings, now: Time) -> &'a mut Pie {
-    let initial = || TimedPie {
-        pie: Pie::default(),
-        update_timer: UpdateTimer::starting(settings.pie.first_update(), settings.pie.period()),
-    };
+    let initial = || TimedPie { pie: Pie::default(), update_timer: UpdateTimer::new(settings.pie.period()) };
     let TimedPie { pie, update_timer } = flow.aqm.get_or_insert_with(initial);
     let backlog = flow.queue.bytes();
     update_timer.run(now, |_| pie.calculate_probability(&settings.pie, backlog));

@@ -152,7 +152,7 @@ impl PieQdisc {
         let settings = Settings::new(params, link, 0.1)?;
         Ok(PieQdisc {
             pie: Pie::default(),
-            update_timer: UpdateTimer::starting(settings.pie.first_update(), settings.pie.period()),
+            update_timer: UpdateTimer::new(settings.pie.period()),
             settings,
             queue: Fifo::default(),
         })
