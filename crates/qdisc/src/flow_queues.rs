@@ -8,7 +8,7 @@
 //! empty      a queue of new_flows moves to the end of old_flows (otherwise a flow could return to new_flows before the
 //!            old ones had their turn); a queue of old_flows leaves the lists                              [§4.2]
 //! ```
-//! FQ-CoDel, FQ-PIE and CAKE use it, each with its own AQM state per queue.
+//! FQ-CoDel and FQ-PIE use it, each with its own AQM state per queue.
 
 use crate::fifo::Fifo;
 use crate::{Backlog, Packet};
@@ -37,13 +37,6 @@ pub(crate) struct Flow<A> {
     listed: bool,
 }
 
-impl<A> Flow<A> {
-    /// True while the queue is in one of the lists: it has packets or waits for its turn.
-    pub(crate) fn is_listed(&self) -> bool {
-        self.listed
-    }
-}
-
 /// The queue that the scheduler has selected, for its AQM during a dequeue.
 pub(crate) struct CurrentFlow<'a, A> {
     pub(crate) flow: &'a mut Flow<A>,
@@ -60,15 +53,6 @@ impl<A> CurrentFlow<'_, A> {
     }
 }
 
-/// The action on a queue of new_flows that is found empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EmptyNewFlow {
-    /// It moves to old_flows [RFC 8290 §4.2].
-    MoveToOld,
-    /// It leaves the lists at once.
-    Leave,
-}
-
 /// All queues and the two lists of the scheduler.
 #[derive(Debug)]
 pub(crate) struct FlowQueues<A> {
@@ -76,18 +60,16 @@ pub(crate) struct FlowQueues<A> {
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
     quantum: i64,
-    empty_new_flow: EmptyNewFlow,
     backlog: Backlog,
 }
 
 impl<A: Default> FlowQueues<A> {
-    pub(crate) fn new(queues: usize, quantum: u64, empty_new_flow: EmptyNewFlow) -> FlowQueues<A> {
+    pub(crate) fn new(queues: usize, quantum: u64) -> FlowQueues<A> {
         FlowQueues {
             flows: std::iter::repeat_with(Flow::default).take(queues).collect(),
             new_flows: VecDeque::new(),
             old_flows: VecDeque::new(),
             quantum: quantum as i64,
-            empty_new_flow,
             backlog: Backlog::default(),
         }
     }
@@ -146,7 +128,7 @@ impl<A> FlowQueues<A> {
                 return Some(packet);
             }
             list.pop_front();
-            if is_new && self.empty_new_flow == EmptyNewFlow::MoveToOld {
+            if is_new {
                 self.old_flows.push_back(index);
             } else {
                 self.flows[index].listed = false;

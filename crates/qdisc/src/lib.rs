@@ -19,6 +19,7 @@
 //! missing.
 
 pub mod aqm;
+mod decaying_queues;
 mod discipline;
 mod disciplines;
 pub mod external;

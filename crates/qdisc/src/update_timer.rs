@@ -14,7 +14,12 @@ pub(crate) struct UpdateTimer {
 impl UpdateTimer {
     /// Returns a timer that expires at each multiple of `period`, which is above zero.
     pub(crate) fn new(period: Dur) -> UpdateTimer {
-        UpdateTimer { period, next: Time::ZERO + period }
+        UpdateTimer::starting(period, period)
+    }
+
+    /// The same with a first expiry at `first`.
+    pub(crate) fn starting(first: Dur, period: Dur) -> UpdateTimer {
+        UpdateTimer { period, next: Time::ZERO + first }
     }
 
     /// Runs every update that is due by `now`. `update` receives the time at which it was due. It returns false if

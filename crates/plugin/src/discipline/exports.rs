@@ -60,6 +60,7 @@ unsafe extern "C" fn create<E: Exported>(
             seed: link.seed,
             // SAFETY: the caller guarantees it.
             path: unsafe { link.path.as_str() }.to_owned(),
+            linux: link.linux,
         };
         let qdisc = build(E::ROW, params, &link)?;
         // SAFETY: the caller guarantees it.

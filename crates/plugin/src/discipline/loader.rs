@@ -120,6 +120,7 @@ impl External for LoadedDiscipline {
             base_rtt: link.base_rtt.0,
             seed: link.seed,
             path: Text::borrow(&link.path),
+            linux: link.linux,
         };
         let mut reply = Reply::default();
         let (queue, error) = with_sink(|sink| {
@@ -407,7 +408,13 @@ mod tests {
     }
 
     fn link() -> LinkInfo {
-        LinkInfo { rate: Rate(1_000_000), base_rtt: Dur::millis(10), seed: 1, path: "link/a/queue".into() }
+        LinkInfo {
+            rate: Rate(1_000_000),
+            base_rtt: Dur::millis(10),
+            seed: 1,
+            path: "link/a/queue".into(),
+            linux: false,
+        }
     }
 
     fn packet(body: u32) -> Own {

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::c_void;
 
 /// The number of this interface. A library that was built for another number is refused.
-pub const INTERFACE: u32 = 1;
+pub const INTERFACE: u32 = 2;
 
 /// [`qdisc::Packet`].
 #[repr(C)]
@@ -65,6 +65,7 @@ pub struct Link {
     pub base_rtt: u64,
     pub seed: u64,
     pub path: Text,
+    pub linux: bool,
 }
 
 /// The context of a call.
@@ -147,7 +148,7 @@ mod tests {
             size_of::<Reply>(),
             size_of::<VTable>(),
         ];
-        assert_eq!((INTERFACE, sizes), (1, [24, 40, 48, 80, 48]));
+        assert_eq!((INTERFACE, sizes), (2, [24, 48, 48, 80, 48]));
     }
 
     #[test]

@@ -74,8 +74,13 @@ impl ExternalDiscipline {
         base_rtt_ns: u64,
     ) -> PyResult<Option<u32>> {
         let given = entries(params)?;
-        let link =
-            LinkInfo { rate: Rate(rate_bps), base_rtt: Dur(base_rtt_ns), seed: 0, path: String::new() };
+        let link = LinkInfo {
+            rate: Rate(rate_bps),
+            base_rtt: Dur(base_rtt_ns),
+            seed: 0,
+            path: String::new(),
+            linux: false,
+        };
         let made = py.detach(|| self.external.make(&given, &link).map(|code| code.classes()));
         if let Some(interrupt) = take_interrupt() {
             return Err(interrupt);

@@ -14,9 +14,8 @@
 //!         each packet is dropped with probability p_drop, ECN-capable or not: BLUE acts on unresponsive flows
 //! ```
 //! Unlike [`super::codel`], each departure signals congestion with at most one packet, and `count` decays with time
-//! instead of being remembered for 16 intervals. DIVERGES [Linux sch_cake.c cobalt_should_drop]: there
-//! rec_inv_sqrt of a new queue is 0, so the second consecutive packet over target is signaled without waiting for an
-//! interval.
+//! instead of being remembered for 16 intervals. rec_inv_sqrt, 1 / sqrt(count), is 0 in a new queue: its second consecutive
+//! packet over target is signaled without waiting for an interval [Linux sch_cake.c cobalt_vars_init].
 
 use super::Verdict;
 use dumbbell_units::{Dur, Time};
@@ -41,6 +40,8 @@ pub struct CobaltParams {
 #[derive(Clone, Debug, Default)]
 pub struct Cobalt {
     count: u32,
+    /// 1 / sqrt(count) since count last changed by one, and 0 before.
+    rec_inv_sqrt: f64,
     dropping: bool,
     /// Time of the next drop while `count` is above zero; otherwise the end of the time for which the queue counts as
     /// active.
@@ -80,19 +81,25 @@ impl Cobalt {
         ecn_capable: bool,
         draw: impl FnOnce() -> f64,
     ) -> Verdict {
+        let mut passed = now > self.drop_next; // schedule > 0, from before the dropping state
         let next_due = self.count > 0 && now >= self.drop_next;
         let over_target = sojourn > params.target && sojourn > params.four_mtu_time;
         if over_target && !self.dropping {
             self.drop_next = self.control_law(params, now);
+        }
+        if over_target {
             self.count = self.count.max(1);
         }
         self.dropping = over_target;
         let signals = next_due && self.dropping;
         if signals {
-            self.count = self.count.saturating_add(1);
-            self.drop_next = self.control_law(params, self.drop_next);
+            self.step(params, self.count.saturating_add(1));
+            passed = now > self.drop_next;
         } else if next_due {
-            self.decay_count(params, now);
+            while self.count > 0 && now >= self.drop_next {
+                self.step(params, self.count - 1);
+            }
+            passed = now > self.drop_next;
         }
         let verdict = match signals {
             _ if self.p_drop > 0.0 && draw() < self.p_drop => Verdict::Drop,
@@ -102,7 +109,7 @@ impl Cobalt {
         };
         if self.count == 0 {
             self.drop_next = now + params.interval;
-        } else if now > self.drop_next && verdict != Verdict::Drop {
+        } else if passed && verdict != Verdict::Drop {
             self.drop_next = now; // drops compensate for missed signals, marks do not
         }
         verdict
@@ -110,40 +117,43 @@ impl Cobalt {
 
     /// The queue exceeded its limit and a packet was dropped from it [Linux sch_cake.c cobalt_queue_full].
     pub fn queue_full(&mut self, params: &CobaltParams, now: Time) {
-        if now >= self.blue_timer {
+        if self.is_blue_due(params, now) {
             self.p_drop = (self.p_drop + P_INC).min(1.0);
-            self.blue_timer = now + params.target;
+            self.blue_timer = now;
         }
         self.dropping = true;
         self.drop_next = now;
         self.count = self.count.max(1);
     }
 
-    /// The queue has been empty since `since`: the state decays with time [Linux sch_cake.c cobalt_queue_empty].
-    pub fn queue_empty(&mut self, params: &CobaltParams, since: Time, now: Time) {
-        self.dropping = false;
-        if self.p_drop > 0.0 {
-            let first = self.blue_timer.max(since);
-            if first <= now {
-                let further = now.since(first).0 / params.target.0;
-                self.p_drop = (self.p_drop - P_DEC * (1 + further) as f64).max(0.0);
-                self.blue_timer = first + params.target * (1 + further);
-            }
+    /// The scheduler found the queue empty: each such visit lowers `p_drop` and `count` by one step, if it is due
+    /// [Linux sch_cake.c cobalt_queue_empty].
+    pub fn queue_empty(&mut self, params: &CobaltParams, now: Time) {
+        if self.p_drop > 0.0 && self.is_blue_due(params, now) {
+            self.p_drop = (self.p_drop - P_DEC).max(0.0);
+            self.blue_timer = now;
         }
-        self.decay_count(params, now);
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.step(params, self.count - 1);
+        }
     }
 
-    /// Lowers `count` by one for each signal that was due but not needed.
-    fn decay_count(&mut self, params: &CobaltParams, now: Time) {
-        while self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.drop_next = self.control_law(params, self.drop_next);
-        }
+    /// True if `p_drop` last changed more than a target ago.
+    fn is_blue_due(&self, params: &CobaltParams, now: Time) -> bool {
+        now > self.blue_timer + params.target
+    }
+
+    /// Changes `count` by one, and schedules the next signal [Linux sch_cake.c cobalt_invsqrt].
+    fn step(&mut self, params: &CobaltParams, count: u32) {
+        self.count = count;
+        self.rec_inv_sqrt = 1.0 / f64::from(count.max(1)).sqrt();
+        self.drop_next = self.control_law(params, self.drop_next);
     }
 
     /// Returns the time of the next signal after one at `t` [Linux sch_cake.c cobalt_control].
     fn control_law(&self, params: &CobaltParams, t: Time) -> Time {
-        t + params.interval.scale(1.0 / f64::from(self.count.max(1)).sqrt())
+        t + params.interval.scale(self.rec_inv_sqrt)
     }
 }
 
@@ -164,9 +174,34 @@ mod tests {
             .collect()
     }
 
+    /// The state after an earlier dropping state has decayed.
+    fn used() -> Cobalt {
+        Cobalt { rec_inv_sqrt: 1.0, ..Cobalt::default() }
+    }
+
+    #[test]
+    fn a_new_queue_signals_its_second_packet_over_target() {
+        // rec_inv_sqrt is 0: drop_next is 10 at once, count 2 at 11; then 10 + 70.71, + 57.74.
+        let mut cobalt = Cobalt::default();
+        assert_eq!(run(&mut cobalt, 0, 10, 1), []);
+        assert_eq!(run(&mut cobalt, 10, 140, 6), [11, 81, 139]);
+    }
+
+    #[test]
+    fn a_pause_of_more_than_an_interval_lets_the_second_packet_be_signaled() {
+        // The time for which the queue counts as active ended at 109: the packet at 200, over target, leaves drop_next there.
+        let mut cobalt = used();
+        run(&mut cobalt, 0, 10, 1);
+        assert_eq!(run(&mut cobalt, 200, 203, 6), [201]);
+        // Within it the first signal follows after an interval.
+        let mut cobalt = used();
+        run(&mut cobalt, 0, 10, 1);
+        assert_eq!(run(&mut cobalt, 100, 202, 6), [200]);
+    }
+
     #[test]
     fn the_drop_rate_rises_and_then_falls() {
-        let mut cobalt = Cobalt::default();
+        let mut cobalt = used();
         assert_eq!(run(&mut cobalt, 0, 10, 1), []);
         // Over target from 10 on: first drop at 110 with count 1. Then count 2, 3, 4, 5: 110 + 70.71 = 180.71, + 57.74
         // = 238.45, + 50 = 288.45, + 44.72 = 333.17; count is then 6, and drop_next 333.17 + 40.82 = 373.99.
@@ -186,7 +221,7 @@ mod tests {
         // The first signal is due at 110, but nothing leaves until 300. Drops were due at 110, 180.71, 238.45 and
         // 288.45, the next is at 333.17. Marks: the first, at 300, replaces all that were missed; the next is due at
         // 300 again, then 300 + 57.74 (count 3).
-        let mut cobalt = Cobalt::default();
+        let mut cobalt = used();
         run(&mut cobalt, 0, 10, 1);
         run(&mut cobalt, 10, 100, 6);
         let mut marks = cobalt.clone();
@@ -210,7 +245,7 @@ mod tests {
     #[test]
     fn a_dropping_state_starts_from_the_decayed_count() {
         // Count 6 and drop_next 373.99 as above; below target at 340, over it again at 341: 341 + 100/sqrt(6) = 381.82.
-        let mut cobalt = Cobalt::default();
+        let mut cobalt = used();
         run(&mut cobalt, 0, 10, 1);
         run(&mut cobalt, 10, 340, 6);
         run(&mut cobalt, 340, 341, 1);
@@ -218,30 +253,33 @@ mod tests {
     }
 
     #[test]
-    fn overflows_raise_p_drop_and_empty_time_lowers_it() {
-        let mut cobalt = Cobalt::default();
+    fn overflows_raise_p_drop_and_visits_of_the_empty_queue_lower_it() {
+        let mut cobalt = used();
         let at = |ms: u64| Time::ZERO + MS * ms;
-        // At most once per target of 5 ms.
-        for (ms, steps) in [(1, 1.0), (5, 1.0), (6, 2.0), (10, 2.0), (13, 3.0)] {
+        // At most once in more than a target of 5 ms.
+        for (ms, steps) in [(6, 1.0), (11, 1.0), (12, 2.0), (17, 2.0), (18, 3.0)] {
             cobalt.queue_full(&PARAMS, at(ms));
             assert_eq!(cobalt.p_drop(), steps / 256.0, "at {ms}");
         }
         assert!(cobalt.dropping());
         // Dropped with probability 3/256 whatever the sojourn time; CoDel's signal is due too (count 1).
         let verdict =
-            |sojourn, capable, draw| cobalt.clone().should_drop(&PARAMS, at(14), sojourn, capable, || draw);
+            |sojourn, capable, draw| cobalt.clone().should_drop(&PARAMS, at(19), sojourn, capable, || draw);
         assert_eq!(verdict(Dur::ZERO, true, 2.9 / 256.0), Verdict::Drop);
         assert_eq!(verdict(Dur::ZERO, true, 3.1 / 256.0), Verdict::Pass);
         assert_eq!(verdict(MS * 10, true, 0.5), Verdict::Mark);
         assert_eq!(verdict(MS * 10, false, 0.5), Verdict::Drop);
-        // Empty from 20 to 29 ms: decreases at 20 and 25.
-        cobalt.queue_empty(&PARAMS, at(20), at(29));
-        assert_eq!(cobalt.p_drop(), 3.0 / 256.0 - 2.0 / 4096.0);
-        // 46 more decreases lower it to 0: 30, 35, ..., 255 ms. Count 1 decayed to 0 at 13; drop_next is then 113.
-        assert!(!cobalt.has_decayed(at(29)));
-        cobalt.queue_empty(&PARAMS, at(20), at(254));
-        assert!(!cobalt.has_decayed(at(254)));
-        cobalt.queue_empty(&PARAMS, at(20), at(255));
-        assert!(cobalt.has_decayed(at(255)));
+        // One step for each visit, however long the queue was empty.
+        cobalt.queue_empty(&PARAMS, at(500));
+        assert_eq!(cobalt.p_drop(), 3.0 / 256.0 - 1.0 / 4096.0);
+        assert!(!cobalt.dropping());
+        // Count 1 became 0 at that visit; drop_next is 18 + 100.
+        assert!(!cobalt.has_decayed(at(501)));
+        (1..=47).for_each(|n| cobalt.queue_empty(&PARAMS, at(500 + 6 * n)));
+        assert!(cobalt.has_decayed(at(800)));
+        let mut idle = used();
+        idle.should_drop(&PARAMS, at(1), Dur::ZERO, false, || 0.5);
+        assert!(!idle.has_decayed(at(100)));
+        assert!(idle.has_decayed(at(101)));
     }
 }

@@ -10,6 +10,8 @@
 //! dropping    at each drop_next: count += 1, drop (or mark), drop_next = control_law(drop_next)     [RFC 8289 §5.5]
 //!             ends at the first packet with ok_to_drop false
 //! control_law(t) = t + interval / sqrt(count)                                                       [RFC 8289 §5.6]
+//! rec_inv_sqrt  1 / sqrt(count) as Linux computes it: one step of Newton's method for each new count, in 16 bits. The
+//!             second drop follows after half an interval instead of 0.71         [Linux codel_impl.h codel_Newton_step]
 //! ```
 //! A marked packet is sent. After a drop the next packet is examined at once and may be dropped too. The names are
 //! those of RFC 8289 §5; the rules for marks are those of [Linux codel_impl.h codel_dequeue]. The algorithm does not
@@ -27,6 +29,8 @@ pub struct CodelParams {
     pub target: Dur,
     /// Time for which the sojourn time must reach the target before the first drop: about the largest round-trip time.
     pub interval: Dur,
+    /// True if 1 / sqrt(count) is the approximation of Linux.
+    pub newton: bool,
 }
 
 /// A packet taken from the head of the queue.
@@ -62,6 +66,8 @@ pub struct Codel {
     /// `count` at the beginning of the dropping state.
     lastcount: u32,
     dropping: bool,
+    /// Linux's 1 / sqrt(count), in units of 2^-16 [Linux codel.h codel_vars.rec_inv_sqrt].
+    rec_inv_sqrt: u16,
     /// Sojourn time of the last packet that was dequeued.
     ldelay: Dur,
 }
@@ -97,6 +103,7 @@ impl Codel {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
+                self.newton_step();
                 if let Some(marked) = source.mark_or_drop(packet?) {
                     self.drop_next = self.control_law(params, self.drop_next);
                     return Some(marked);
@@ -148,14 +155,34 @@ impl Codel {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.lastcount);
         let recent = now < self.drop_next + params.interval * MEMORY;
-        self.count = if delta > 1 && recent { delta } else { 1 };
+        if delta > 1 && recent {
+            self.count = delta;
+            self.newton_step();
+        } else {
+            self.count = 1;
+            self.rec_inv_sqrt = u16::MAX;
+        }
         self.lastcount = self.count;
         self.drop_next = self.control_law(params, now);
     }
 
     /// The control law: the time of the next drop after one at `t` [RFC 8289 §5.6].
     fn control_law(&self, params: &CodelParams, t: Time) -> Time {
+        if params.newton {
+            let product = u128::from(params.interval.0) * u128::from(self.rec_inv_sqrt);
+            return t + Dur((product >> 16) as u64);
+        }
         t + params.interval.scale(1.0 / f64::from(self.count).sqrt())
+    }
+
+    /// Takes one step of Newton's method towards 1 / sqrt(count): x (3 - count x^2) / 2, in Linux's integers, which
+    /// overflow where `count` has grown by a multiple since the last step [Linux codel_impl.h codel_Newton_step].
+    fn newton_step(&mut self) {
+        let x = u64::from(self.rec_inv_sqrt) << 16;
+        let square = (x * x) >> 32;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count) * square);
+        let next = (rest >> 2).wrapping_mul(x) >> 31;
+        self.rec_inv_sqrt = (next >> 16) as u16;
     }
 }
 
@@ -163,7 +190,8 @@ impl Codel {
 mod tests {
     use super::*;
 
-    const PARAMS: CodelParams = CodelParams { target: Dur::millis(5), interval: Dur::millis(100) };
+    const PARAMS: CodelParams =
+        CodelParams { target: Dur::millis(5), interval: Dur::millis(100), newton: false };
 
     /// A link that sends a packet each millisecond from a queue in which every packet has waited `sojourn`.
     struct Link {
@@ -183,8 +211,12 @@ mod tests {
 
         /// Sends until `until` ms and returns the milliseconds at which a packet was dropped or marked.
         fn run(&mut self, codel: &mut Codel, until: u64) -> Vec<u64> {
+            self.run_with(&PARAMS, codel, until)
+        }
+
+        fn run_with(&mut self, params: &CodelParams, codel: &mut Codel, until: u64) -> Vec<u64> {
             while self.now < Time::ZERO + Dur::millis(until) {
-                assert_eq!(codel.dequeue(&PARAMS, self.now, self).is_some(), !self.empty);
+                assert_eq!(codel.dequeue(params, self.now, self).is_some(), !self.empty);
                 self.now += Dur::millis(1);
             }
             std::mem::take(&mut self.signaled)
@@ -217,6 +249,30 @@ mod tests {
             assert!(codel.dropping());
             assert_eq!(codel.count(), 8);
         }
+    }
+
+    #[test]
+    fn linux_spaces_drops_by_one_step_of_newton_for_each_count() {
+        // x (3 - n x^2) / 2 from x = 1: 0.5 (n = 2), 0.5625 (3), 0.4878 (4), 0.4416 (5), 0.4084 (6). So 100, 200, then 250,
+        // 306.25, 355.03, 399.19, 440.0; rounded up to the next packet's time.
+        let linux = CodelParams { newton: true, ..PARAMS };
+        let (mut link, mut codel) = (Link::new(), Codel::default());
+        assert_eq!(link.run_with(&linux, &mut codel, 441), [100, 200, 250, 307, 356, 400, 441 - 1]);
+        // A new dropping state with count 7 - 1 = 6 takes a step from 1 / sqrt(7), about 0.378, to 0.405.
+        link.sojourn = Dur::ZERO;
+        link.run_with(&linux, &mut codel, 500);
+        link.sojourn = Dur::millis(20);
+        assert_eq!(link.run_with(&linux, &mut codel, 642), [600, 641]);
+    }
+
+    #[test]
+    fn newtons_step_overflows_as_in_linux() {
+        // Dropped packets can raise count to many times the one of the last step: 3 - 200 / 4 is below zero.
+        let mut codel = Codel { count: 200, rec_inv_sqrt: 1 << 15, ..Codel::default() };
+        codel.newton_step();
+        // x = 2^31, x^2 / 2^32 = 2^30; (3 * 2^32 - 200 * 2^30) / 4 = 2^62 - 47 * 2^30 as an unsigned number; times 2^31 modulo
+        // 2^64: -47 * 2^61 = 2^61 (mod 2^64); / 2^31 = 2^30; / 2^16 = 2^14.
+        assert_eq!(codel.rec_inv_sqrt, 1 << 14);
     }
 
     #[test]

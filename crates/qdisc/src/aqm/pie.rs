@@ -15,6 +15,18 @@
 //! estimator  with dq_rate_estimator qdelay is the backlog divided by the departure rate, measured over 16 KiB; a new
 //!            measurement has a weight of 1/4 in the average                                                 [§5.2]
 //! ```
+//! Where Linux is followed, it differs:
+//!
+//! ```text
+//! timer      tupdate is rounded up to whole ticks of 4 ms, and the timer wheel adds one: 20 ms instead of 15
+//!            The first update is after half a second    [Linux sch_pie.c pie_change, pie_init, kernel/time/timer.c calc_index]
+//! burst      the allowance shrinks at each departure by the time since the one before, and is renewed, with the estimator's
+//!            state, by the update that finds no congestion          [pie_process_dequeue, pie_calculate_probability]
+//! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets
+//!                                                                                                      [pie_drop_early]
+//! no delay   drop_prob x 63/64, unless qdelay is zero while packets wait                    [pie_calculate_probability]
+//! estimator  a new measurement of the rate has a weight of 1/8                                    [pie_process_dequeue]
+//! ```
 //! The names are those of RFC 8033 and of struct pie_vars [Linux include/net/pie.h pie_vars].
 
 use dumbbell_units::{Dur, Time};
@@ -25,6 +37,10 @@ pub const MAX_BURST: Dur = Dur::millis(150);
 pub const DQ_THRESHOLD: u64 = 1 << 14;
 /// Weight of a new measurement in the average: 16 KiB / 64 KiB [RFC 8033 §5.2].
 const MEASUREMENT_WEIGHT: f64 = 0.25;
+/// The same with Linux's rules [Linux sch_pie.c pie_process_dequeue].
+const LINUX_WEIGHT: f64 = 0.125;
+/// The time between two ticks of a kernel with 250 of them per second [Linux kernel/Kconfig.hz HZ_250].
+const TICK: Dur = Dur::millis(4);
 /// Above this delay the probability rises, independently of the controller
 /// [Linux sch_pie.c pie_calculate_probability].
 const HIGH_DELAY: Dur = Dur::millis(250);
@@ -44,6 +60,31 @@ pub struct PieParams {
     pub beta: f64,
     /// True if the delay is estimated from the departure rate; otherwise it is the sojourn time of the last packet.
     pub dq_rate_estimator: bool,
+    /// True if Linux is followed where it differs from RFC 8033.
+    pub linux: bool,
+}
+
+impl PieParams {
+    /// Returns the time between two updates: Linux counts it in ticks, and a timer that is set at a tick expires one later than
+    /// asked for [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index].
+    #[must_use]
+    pub fn period(&self) -> Dur {
+        if self.linux { TICK * (self.tupdate.0.div_ceil(TICK.0) + 1) } else { self.tupdate }
+    }
+
+    /// Returns the time of the first update: Linux waits for half a second, which its timer wheel makes 128 ticks
+    /// [Linux sch_pie.c pie_init].
+    #[must_use]
+    pub fn first_update(&self) -> Dur {
+        if self.linux { TICK * 128 } else { self.tupdate }
+    }
+
+    /// True if the backlog is too short for drops [RFC 8033 §4.1; Linux sch_pie.c pie_drop_early]; both in bytes.
+    #[must_use]
+    pub fn is_short(&self, backlog: u64, full_packet: u32) -> bool {
+        let two = 2 * u64::from(full_packet);
+        backlog < two || (backlog == two && !self.linux)
+    }
 }
 
 /// The state of PIE for one queue.
@@ -60,6 +101,8 @@ pub struct Pie {
     measurement: Option<(Time, u64)>,
     /// Average time in which [`DQ_THRESHOLD`] bytes leave, s.
     avg_dq_time: Option<f64>,
+    /// Time of the last departure, since the last renewal (dq_tstamp without the estimator).
+    departed: Option<Time>,
 }
 
 impl Default for Pie {
@@ -73,6 +116,7 @@ impl Default for Pie {
             accu_prob: 0.0,
             measurement: None,
             avg_dq_time: None,
+            departed: None,
         }
     }
 }
@@ -97,7 +141,7 @@ impl Pie {
     }
 
     /// Returns true if this arrival is to be dropped or marked [RFC 8033 §4.1; Linux sch_pie.c pie_drop_early].
-    /// `short_queue`: at most two full packets wait. `size_factor`: scales the probability in byte mode, else 1. `draw`
+    /// `short_queue`: [`PieParams::is_short`]. `size_factor`: scales the probability in byte mode, else 1. `draw`
     /// returns a number uniform in 0..1.
     pub fn drop_early(
         &mut self,
@@ -107,13 +151,11 @@ impl Pie {
         draw: impl FnOnce() -> f64,
     ) -> bool {
         let half_target = params.target / 2;
-        if self.drop_prob == 0.0 && self.qdelay < half_target && self.qdelay_old < half_target {
+        if !params.linux && self.is_without_congestion(params) {
             self.burst_allowance = MAX_BURST;
         }
-        if self.burst_allowance > Dur::ZERO
-            || short_queue
-            || (self.qdelay_old < half_target && self.drop_prob < 0.2)
-        {
+        let delay = if params.linux { self.qdelay } else { self.qdelay_old };
+        if self.burst_allowance > Dur::ZERO || short_queue || (delay < half_target && self.drop_prob < 0.2) {
             return false;
         }
         let local_prob = self.drop_prob * size_factor;
@@ -129,6 +171,11 @@ impl Pie {
         drop
     }
 
+    fn is_without_congestion(&self, params: &PieParams) -> bool {
+        let half_target = params.target / 2;
+        self.drop_prob == 0.0 && self.qdelay < half_target && self.qdelay_old < half_target
+    }
+
     /// An arrival was dropped because the queue was full. This also signals congestion, so accu_prob restarts
     /// [Linux sch_pie.c pie_qdisc_enqueue].
     pub fn on_tail_drop(&mut self) {
@@ -141,19 +188,38 @@ impl Pie {
             // An empty queue has no delay, whatever the sojourn time of its last packet [Linux sch_pie.c
             // pie_process_dequeue]. RFC 8033 leaves this open.
             self.qdelay = if backlog == 0 { Dur::ZERO } else { sojourn };
+            let since = self.departed.replace(now).map_or(Dur::ZERO, |last| now.since(last));
+            self.spend_allowance(params, since);
             return;
         }
         if let Some((dq_tstamp, dq_count)) = &mut self.measurement {
             *dq_count += u64::from(bytes);
             if *dq_count >= DQ_THRESHOLD {
-                let sample = now.since(*dq_tstamp).as_secs() * DQ_THRESHOLD as f64 / *dq_count as f64;
-                let average = self.avg_dq_time.unwrap_or(sample);
-                self.avg_dq_time = Some(average + MEASUREMENT_WEIGHT * (sample - average));
+                let (since, count) = (now.since(*dq_tstamp), *dq_count);
                 self.measurement = None;
+                self.average(params, since.as_secs() * DQ_THRESHOLD as f64 / count as f64);
+                self.spend_allowance(params, since);
             }
         }
         if self.measurement.is_none() && backlog >= DQ_THRESHOLD {
             self.measurement = Some((now, 0));
+        }
+    }
+
+    /// Includes a measurement: the time in which [`DQ_THRESHOLD`] bytes left, s. Linux averages the rates, the RFC the times.
+    fn average(&mut self, params: &PieParams, sample: f64) {
+        let average = self.avg_dq_time.unwrap_or(sample);
+        self.avg_dq_time = Some(if params.linux {
+            1.0 / (1.0 / average + LINUX_WEIGHT * (1.0 / sample - 1.0 / average))
+        } else {
+            average + MEASUREMENT_WEIGHT * (sample - average)
+        });
+    }
+
+    /// Linux: the burst allowance shrinks by a time between departures [Linux sch_pie.c pie_process_dequeue].
+    fn spend_allowance(&mut self, params: &PieParams, since: Dur) {
+        if params.linux {
+            self.burst_allowance = self.burst_allowance.saturating_sub(since);
         }
     }
 
@@ -176,13 +242,30 @@ impl Pie {
             delta += MAX_STEP;
         }
         self.drop_prob += delta;
-        if self.qdelay == Dur::ZERO && self.qdelay_old == Dur::ZERO {
+        let no_delay = self.qdelay == Dur::ZERO && self.qdelay_old == Dur::ZERO;
+        if no_delay && !params.linux {
             self.drop_prob *= 0.98;
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        if params.linux {
+            if no_delay && backlog == 0 {
+                self.drop_prob -= self.drop_prob / 64.0;
+            }
+            let measured = !params.dq_rate_estimator || self.avg_dq_time.is_some();
+            if measured && self.is_without_congestion(params) {
+                self.renew();
+            }
+        } else {
+            self.burst_allowance = self.burst_allowance.saturating_sub(params.tupdate);
+        }
         self.qdelay_old = self.qdelay;
-        self.burst_allowance = self.burst_allowance.saturating_sub(params.tupdate);
-        self.drop_prob > 0.0 || self.qdelay > Dur::ZERO || self.burst_allowance > Dur::ZERO
+        self.drop_prob > 0.0 || self.qdelay > Dur::ZERO || (self.burst_allowance > Dur::ZERO && !params.linux)
+    }
+
+    /// Congestion has ended: the next one begins with the full allowance [Linux include/net/pie.h pie_vars_init].
+    fn renew(&mut self) {
+        let Pie { drop_prob, qdelay, qdelay_old, .. } = *self;
+        *self = Pie { drop_prob, qdelay, qdelay_old, ..Pie::default() };
     }
 }
 
@@ -210,6 +293,7 @@ mod tests {
         alpha: 0.125,
         beta: 1.25,
         dq_rate_estimator: false,
+        linux: false,
     };
 
     fn near(a: f64, b: f64) {
@@ -300,6 +384,63 @@ mod tests {
         // Below 7.5 ms no drops below 20 %.
         assert!(!drops(0.19, 7, false));
         assert!(drops(0.9, 7, false));
+    }
+
+    const LINUX: PieParams = PieParams { linux: true, ..PARAMS };
+
+    #[test]
+    fn linux_spends_the_burst_allowance_at_departures() {
+        let mut pie = Pie::default();
+        let at = |ms: u64| Time::ZERO + MS * ms;
+        // The first departure has none before it; 149 ms later one is left.
+        for (ms, left) in [(1000, 150), (1100, 50), (1149, 1), (1160, 0)] {
+            pie.on_dequeue(&LINUX, at(ms), MS * 100, 1000, 5000);
+            assert_eq!(pie.burst_allowance(), MS * left, "at {ms}");
+            pie.calculate_probability(&LINUX, 5000);
+        }
+        // An arrival doesn't renew it; the update does that finds two delays below half of the target and no probability.
+        pie.drop_prob = 0.0;
+        for (ms, left) in [(7, 0), (7, 150)] {
+            pie.drop_early(&LINUX, false, 1.0, || 0.0);
+            pie.on_dequeue(&LINUX, at(1161), MS * ms, 1000, 5000);
+            pie.calculate_probability(&LINUX, 5000);
+            assert_eq!(pie.burst_allowance(), MS * left);
+        }
+    }
+
+    #[test]
+    fn linux_looks_at_the_present_delay_and_at_less_than_two_packets() {
+        let mut pie = Pie { drop_prob: 0.19, qdelay: MS * 8, ..at(0.0, 7) };
+        pie.accu_prob = 0.85;
+        assert!(pie.clone().drop_early(&LINUX, false, 1.0, || 0.0));
+        assert!(!pie.clone().drop_early(&PARAMS, false, 1.0, || 0.0));
+        pie.qdelay = MS * 7;
+        assert!(!pie.drop_early(&LINUX, false, 1.0, || 0.0));
+        assert_eq!([2999, 3000, 3001].map(|bytes| LINUX.is_short(bytes, 1500)), [true, false, false]);
+        assert_eq!([2999, 3000, 3001].map(|bytes| PARAMS.is_short(bytes, 1500)), [true, true, false]);
+    }
+
+    #[test]
+    fn linux_lets_the_probability_decay_by_a_64th_unless_packets_wait() {
+        let decayed = |backlog| {
+            let mut pie = at(0.3, 0);
+            pie.calculate_probability(&LINUX, backlog);
+            pie.drop_prob()
+        };
+        near(decayed(0), (0.3 - 0.001875) * 63.0 / 64.0);
+        near(decayed(1500), 0.3 - 0.001875);
+        assert_eq!((LINUX.period(), PARAMS.period()), (MS * 20, MS * 15));
+        assert_eq!((LINUX.first_update(), PARAMS.first_update()), (MS * 512, MS * 15));
+    }
+
+    #[test]
+    fn linux_averages_rates() {
+        let params = PieParams { dq_rate_estimator: true, ..LINUX };
+        let mut pie = Pie::default();
+        // 20 ms for 16 KiB, then 60 ms: 1/20 + (1/60 - 1/20) / 8 = 11/240 per ms.
+        pie.average(&params, 0.020);
+        pie.average(&params, 0.060);
+        near(pie.avg_dq_time.unwrap_or(0.0), 0.240 / 11.0);
     }
 
     #[test]

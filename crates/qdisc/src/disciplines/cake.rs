@@ -2,12 +2,12 @@
 //! of CAKE: A Comprehensive Queue Management Solution for Home Gateways, LANMAN 2018; Linux sch_cake.c].
 //!
 //! The shaper is [`crate::aqm::deficit_shaper`], the AQM algorithm [`crate::aqm::cobalt`], the scheduler
-//! `flow_queues.rs`; an empty queue leaves its lists at once. The model has one tin and no host isolation; its page in
+//! `decaying_queues.rs`. The model has one tin and no host isolation; its page in
 //! the docs lists the rest.
 //!
 //! ```text
 //! arrival    into one of the eight queues of its hash set: the queue of the same flow, else an unused one, else the queue
-//!            of the hash itself, which it then shares                                          [cake_hash]
+//!            of the hash itself, which it then shares. A queue is unused if it has no set      [cake_hash]
 //! full       packets are dropped from the head of the queue with the most bytes until the limit holds; BLUE of that queue
 //!            counts each drop                                                                  [cake_drop]
 //! departure  when the shaper permits: COBALT decides; the last packet of a queue is never dropped       [cake_dequeue]
@@ -21,8 +21,9 @@
 use crate::aqm::Verdict;
 use crate::aqm::cobalt::{Cobalt, CobaltParams};
 use crate::aqm::deficit_shaper::DeficitShaper;
+use crate::decaying_queues::{DecayingQueues, Flow, Visit};
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_duration};
-use crate::flow_queues::{EmptyNewFlow, FlowQueues, flow_hash};
+use crate::flow_queues::flow_hash;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -91,14 +92,12 @@ struct QueueState {
     cobalt: Cobalt,
     /// Hash of the flow to which the queue is assigned.
     tag: Option<u32>,
-    /// Start of the time without packets.
-    empty_since: Time,
 }
 
 /// The CAKE discipline.
 #[derive(Debug)]
 pub(crate) struct Cake {
-    flows: FlowQueues<QueueState>,
+    flows: DecayingQueues<QueueState>,
     flowblind: bool,
     cobalt: CobaltParams,
     limit: Limit,
@@ -122,7 +121,7 @@ impl Cake {
         let limit = params.unless_word("limit", Params::length).map(|l| shaped_link.limit(l));
         let mut random = link.stream();
         Ok(Cake {
-            flows: FlowQueues::new(QUEUES, quantum, EmptyNewFlow::Leave),
+            flows: DecayingQueues::new(QUEUES, quantum),
             flowblind: params.choice("isolation") == "flowblind",
             cobalt: cobalt_params(bandwidth, rtt),
             limit: limit.unwrap_or_else(|| automatic_limit(bandwidth, rtt)),
@@ -135,7 +134,7 @@ impl Cake {
     }
 
     /// Returns the queue of a flow [Linux sch_cake.c cake_hash].
-    fn queue_of(&mut self, flow: u32, now: Time) -> usize {
+    fn queue_of(&mut self, flow: u32) -> usize {
         if self.flowblind {
             return 0;
         }
@@ -143,20 +142,10 @@ impl Cake {
         let direct = tag as usize % QUEUES;
         let set = move || (0..SET_WAYS).map(move |n| direct - direct % SET_WAYS + (direct + n) % SET_WAYS);
         let same_flow = set().find(|&index| self.flows.flow(index).aqm.tag == Some(tag));
-        let found = same_flow.or_else(|| set().find(|&index| self.is_unused(index, now)));
+        let found = same_flow.or_else(|| set().find(|&index| self.flows.is_unused(index)));
         let index = found.unwrap_or(direct);
         self.flows.flow(index).aqm.tag = Some(tag);
         index
-    }
-
-    /// True if a queue is in no list and its COBALT has decayed to the initial state.
-    fn is_unused(&mut self, index: usize, now: Time) -> bool {
-        let flow = self.flows.flow(index);
-        if flow.is_listed() {
-            return false;
-        }
-        flow.aqm.cobalt.queue_empty(&self.cobalt, flow.aqm.empty_since, now);
-        flow.aqm.cobalt.has_decayed(now)
     }
 
     /// Drops the first packet of the queue with the most bytes; false if all are empty [Linux sch_cake.c cake_drop].
@@ -164,10 +153,56 @@ impl Cake {
         let Some(fattest) = self.flows.fattest() else { return false };
         let Some(packet) = self.flows.dequeue_head(fattest) else { return false };
         cx.drop_packet(packet, DropReason::Full);
-        let flow = self.flows.flow(fattest);
-        flow.aqm.cobalt.queue_full(&self.cobalt, cx.now);
-        flow.aqm.empty_since = cx.now; // only read if the queue is now empty
+        self.flows.flow(fattest).aqm.cobalt.queue_full(&self.cobalt, cx.now);
         true
+    }
+}
+
+/// The bytes that the shaper and the scheduler count for a packet [Linux sch_cake.c cake_calc_overhead].
+#[derive(Clone, Copy, Debug)]
+struct Framing {
+    overhead: u64,
+    mpu: u64,
+}
+
+impl Framing {
+    fn bytes(self, packet: &Packet) -> u64 {
+        (u64::from(packet.bytes) + self.overhead).max(self.mpu)
+    }
+}
+
+/// The work of COBALT on the queue whose turn it is.
+struct Turn<'a> {
+    params: &'a CobaltParams,
+    random: &'a mut Stream,
+    framing: Framing,
+    cx: &'a mut QdiscContext,
+}
+
+impl Visit<QueueState> for Turn<'_> {
+    fn send(&mut self, flow: &mut Flow<QueueState>, backlog: &mut Backlog) -> Option<Packet> {
+        loop {
+            let packet = flow.queue.pop()?;
+            backlog.remove(&packet);
+            let sojourn = self.cx.now.since(packet.enqueued);
+            let (capable, draw) = (packet.ecn.is_capable(), || self.random.uniform());
+            let verdict = flow.aqm.cobalt.should_drop(self.params, self.cx.now, sojourn, capable, draw);
+            if verdict == Verdict::Drop && flow.queue.is_empty() {
+                return Some(packet); // the last packet may be marked, but not dropped
+            }
+            if let Some(packet) = self.cx.apply(verdict, packet) {
+                return Some(packet);
+            }
+        }
+    }
+
+    fn decay(&mut self, state: &mut QueueState) -> bool {
+        state.cobalt.queue_empty(self.params, self.cx.now);
+        state.cobalt.has_decayed(self.cx.now)
+    }
+
+    fn cost(&self, packet: &Packet) -> u64 {
+        self.framing.bytes(packet)
     }
 }
 
@@ -194,11 +229,7 @@ impl Qdisc for Cake {
         if let Some(shaper) = self.shaper.as_mut().filter(|_| was_empty) {
             shaper.on_arrival_at_empty_queue(cx.now);
         }
-        let index = self.queue_of(packet.flow, cx.now);
-        let flow = self.flows.flow(index);
-        if flow.queue.is_empty() {
-            flow.aqm.cobalt.queue_empty(&self.cobalt, flow.aqm.empty_since, cx.now);
-        }
+        let index = self.queue_of(packet.flow);
         self.flows.enqueue(index, packet);
         if was_empty && !cx.link_busy {
             return; // sent next, whatever the limit
@@ -214,28 +245,11 @@ impl Qdisc for Cake {
         if self.shaper.as_ref().is_some_and(|shaper| shaper.time_next_packet() > cx.now) {
             return None;
         }
-        let Cake { flows, cobalt: params, random, .. } = self;
-        let packet = flows.dequeue(|mut current| {
-            loop {
-                let packet = current.dequeue_head()?;
-                let sojourn = cx.now.since(packet.enqueued);
-                let ecn_capable = packet.ecn.is_capable();
-                let state = &mut current.flow.aqm;
-                let verdict =
-                    state.cobalt.should_drop(params, cx.now, sojourn, ecn_capable, || random.uniform());
-                if current.flow.queue.is_empty() {
-                    state.empty_since = cx.now;
-                    if verdict == Verdict::Drop {
-                        return Some(packet);
-                    }
-                }
-                if let Some(packet) = cx.apply(verdict, packet) {
-                    return Some(packet);
-                }
-            }
-        })?;
+        let framing = Framing { overhead: self.overhead, mpu: self.mpu };
+        let packet =
+            self.flows.dequeue(&mut Turn { params: &self.cobalt, random: &mut self.random, framing, cx })?;
         if let Some(shaper) = &mut self.shaper {
-            shaper.advance(Bytes((u64::from(packet.bytes) + self.overhead).max(self.mpu)));
+            shaper.advance(Bytes(framing.bytes(&packet)));
         }
         Some(packet)
     }

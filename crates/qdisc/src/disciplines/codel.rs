@@ -11,7 +11,7 @@
 //! ```
 
 use crate::aqm::codel::{Codel, CodelParams, Head, PacketSource};
-use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_duration};
+use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_duration};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
@@ -56,6 +56,7 @@ pub(crate) const ROW: Discipline = Discipline {
             doc: "ECN-capable packets are marked instead of dropped [RFC 8289 §1]",
         },
         CE_THRESHOLD,
+        FOLLOWS,
     ],
     columns: &["qdelay_ns", "dropping", "count"],
     build: |params, link| Ok(Box::new(CodelQdisc::new(params, link)?)),
@@ -72,11 +73,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn new(params: &Params) -> Result<Settings, ParamError> {
+    pub(crate) fn new(params: &Params, link: &LinkInfo) -> Result<Settings, ParamError> {
         Ok(Settings {
             codel: CodelParams {
                 target: positive_duration(params, "target")?,
                 interval: positive_duration(params, "interval")?,
+                newton: link.follows_linux(params),
             },
             ecn: params.bool("ecn"),
             ce_threshold: params.unless_word("ce_threshold", Params::duration),
@@ -121,7 +123,7 @@ impl CodelQdisc {
     fn new(params: &Params, link: &LinkInfo) -> Result<CodelQdisc, ParamError> {
         Ok(CodelQdisc {
             codel: Codel::default(),
-            settings: Settings::new(params)?,
+            settings: Settings::new(params, link)?,
             limit: link.limit(params.length("limit")),
             queue: Fifo::default(),
             maxpacket: 0,

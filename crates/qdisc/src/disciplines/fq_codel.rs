@@ -16,9 +16,9 @@
 
 use super::codel::{CE_THRESHOLD, INTERVAL, Settings, TARGET};
 use crate::aqm::codel::{Codel, Head, PacketSource};
-use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
+use crate::discipline::{Discipline, FOLLOWS, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
-use crate::flow_queues::{CurrentFlow, EmptyNewFlow, FlowQueues, flow_hash, reciprocal_scale};
+use crate::flow_queues::{CurrentFlow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -80,6 +80,7 @@ pub(crate) const ROW: Discipline = Discipline {
             default: "64",
             doc: "maximum number of packets dropped at a time when a limit is exceeded",
         },
+        FOLLOWS,
     ],
     columns: &["active", "new", "old", "fattest", "dropping"],
     build: |params, link| Ok(Box::new(FqCodel::new(params, link)?)),
@@ -102,8 +103,8 @@ impl FqCodel {
         let queues = params.int("flows") as usize;
         let selector = (params.choice("ce_threshold_selector") == "ect1").then_some(Ecn::ECT1);
         Ok(FqCodel {
-            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?, EmptyNewFlow::MoveToOld),
-            settings: Settings::new(params)?.with_selector(selector),
+            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?),
+            settings: Settings::new(params, link)?.with_selector(selector),
             limit: link.limit(params.length("limit")),
             memory_limit: params.bytes("memory_limit").0,
             drop_batch: params.int("drop_batch"),

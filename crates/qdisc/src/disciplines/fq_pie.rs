@@ -13,8 +13,8 @@
 use super::fq_codel::{FLOWS, MEMORY_LIMIT, QUANTUM};
 use super::pie::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, Settings, TARGET, TUPDATE};
 use crate::aqm::pie::Pie;
-use crate::discipline::{Discipline, LinkInfo, positive_bytes};
-use crate::flow_queues::{EmptyNewFlow, Flow, FlowQueues, flow_hash, reciprocal_scale};
+use crate::discipline::{Discipline, FOLLOWS, LinkInfo, positive_bytes};
+use crate::flow_queues::{Flow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
@@ -50,6 +50,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
         BYTEMODE,
         DQ_RATE_ESTIMATOR,
+        FOLLOWS,
     ],
     columns: &["active", "new", "old", "fattest", "probability"],
     build: |params, link| Ok(Box::new(FqPie::new(params, link)?)),
@@ -76,7 +77,7 @@ impl FqPie {
         let queues = params.int("flows") as usize;
         let mut settings = Settings::new(params, link, params.probability("ecn_prob"))?;
         Ok(FqPie {
-            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?, EmptyNewFlow::MoveToOld),
+            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?),
             memory_limit: params.bytes("memory_limit").0,
             perturbation: settings.random.next_u64(),
             settings,
@@ -86,7 +87,10 @@ impl FqPie {
 
 /// Returns the PIE of a queue after running the updates that are due.
 fn updated_pie<'a>(flow: &'a mut Flow<Option<TimedPie>>, settings: &Settings, now: Time) -> &'a mut Pie {
-    let initial = || TimedPie { pie: Pie::default(), update_timer: UpdateTimer::new(settings.pie.tupdate) };
+    let initial = || TimedPie {
+        pie: Pie::default(),
+        update_timer: UpdateTimer::starting(settings.pie.first_update(), settings.pie.period()),
+    };
     let TimedPie { pie, update_timer } = flow.aqm.get_or_insert_with(initial);
     let backlog = flow.queue.bytes();
     update_timer.run(now, |_| pie.calculate_probability(&settings.pie, backlog));

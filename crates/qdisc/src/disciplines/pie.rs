@@ -12,7 +12,7 @@
 //! ```
 
 use crate::aqm::pie::{Pie, PieParams};
-use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_duration, update_interval};
+use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_duration, update_interval};
 use crate::fifo::Fifo;
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
@@ -71,7 +71,7 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "Every tupdate the drop probability changes with the delay's deviation from the target and with the change of \
           the delay, in steps scaled to the probability. Arrivals are dropped (marked) with that probability, evenly \
           spread, but not in the first 150 ms of a burst.",
-    params: &[LIMIT, TARGET, TUPDATE, ALPHA, BETA, ECN, BYTEMODE, DQ_RATE_ESTIMATOR],
+    params: &[LIMIT, TARGET, TUPDATE, ALPHA, BETA, ECN, BYTEMODE, DQ_RATE_ESTIMATOR, FOLLOWS],
     columns: &["probability", "qdelay_ns", "burst_ns"],
     build: |params, link| Ok(Box::new(PieQdisc::new(params, link)?)),
 };
@@ -98,6 +98,7 @@ impl Settings {
                 alpha: params.float("alpha") / 16.0,
                 beta: params.float("beta") / 16.0,
                 dq_rate_estimator: params.bool("dq_rate_estimator"),
+                linux: link.follows_linux(params),
             },
             limit: link.limit(params.length("limit")),
             ecn: params.bool("ecn"),
@@ -119,7 +120,7 @@ impl Settings {
         self.full_packet = self.full_packet.max(packet.bytes);
         let full_packet = f64::from(self.full_packet);
         let size_factor = if self.bytemode { f64::from(packet.bytes) / full_packet } else { 1.0 };
-        let short_queue = backlog.0 <= 2 * u64::from(self.full_packet);
+        let short_queue = self.pie.is_short(backlog.0, self.full_packet);
         if pie.drop_early(&self.pie, short_queue, size_factor, || self.random.uniform()) {
             let marked = self.ecn && pie.drop_prob() < self.ecn_prob && cx.mark(&mut packet);
             if !marked {
@@ -151,7 +152,7 @@ impl PieQdisc {
         let settings = Settings::new(params, link, 0.1)?;
         Ok(PieQdisc {
             pie: Pie::default(),
-            update_timer: UpdateTimer::new(settings.pie.tupdate),
+            update_timer: UpdateTimer::starting(settings.pie.first_update(), settings.pie.period()),
             settings,
             queue: Fifo::default(),
         })

@@ -188,6 +188,7 @@ fn queue(external: &dyn External, given: &[(String, Raw)]) -> Result<(ExternalQd
         base_rtt: Dur::millis(60),
         seed: 1,
         path: "link/exercise/queue".to_owned(),
+        linux: false,
     };
     let failure = Failure::default();
     let place = Arc::clone(&failure);

@@ -63,8 +63,8 @@ fn flows_rarely_share_a_queue() {
 
 #[test]
 fn cobalt_marks_and_drops_but_never_the_last_packet() {
-    // One flow with 300 packets; one leaves each 0.8 ms: over target from 5.6 ms on, so the first signal is at 105.6
-    // ms.
+    // One flow with 300 packets; one leaves each 0.8 ms: over target from 5.6 ms on. The queue is new, so the first
+    // signal is at the second such packet, at 6.4 ms.
     let first_signal = |ecn: Ecn| {
         let mut q = QdiscFixture::new("cake", &[]);
         q.ecn(ecn);
@@ -79,8 +79,8 @@ fn cobalt_marks_and_drops_but_never_the_last_packet() {
         }
         (0, Vec::new())
     };
-    assert_eq!(first_signal(Ecn::NOT_ECT), (132, vec![(133, Early)]));
-    assert_eq!(first_signal(Ecn::ECT0), (132, vec![]));
+    assert_eq!(first_signal(Ecn::NOT_ECT), (8, vec![(9, Early)]));
+    assert_eq!(first_signal(Ecn::ECT0), (8, vec![]));
     // A packet that is alone in its queue is sent, whatever its sojourn time.
     let mut q = QdiscFixture::new("cake", &[]);
     for _ in 0..50 {
@@ -102,11 +102,11 @@ fn the_fattest_flow_loses_packets_and_its_blue_counts_them() {
     assert_eq!(q.burst(2, 100), [(1, Full)]);
     near(q.column("blue"), 1.0 / 256.0);
     near(q.column("dropping"), 1.0);
-    // Within the target of 5 ms p_drop does not increase again; after it, it does.
+    // Within the target of 5 ms p_drop does not increase again; later it does.
     (0..9).for_each(|_| assert_eq!(q.burst(2, 100), []));
     assert_eq!(q.burst(2, 100), [(2, Full)]);
     near(q.column("blue"), 1.0 / 256.0);
-    q.advance(Dur::millis(5));
+    q.advance(Dur::millis(6));
     (0..9).for_each(|_| assert_eq!(q.burst(2, 100), []));
     assert_eq!(q.burst(2, 100), [(3, Full)]);
     near(q.column("blue"), 2.0 / 256.0);

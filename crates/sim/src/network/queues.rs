@@ -26,6 +26,7 @@ pub(crate) fn build(
         base_rtt: Dur(link.base_rtt_ns),
         seed: plan.seed,
         path: format!("link/{}/queue{part}", link.name),
+        linux: plan.has_linux_tcp(),
     };
     let place = format!("links.{}.queue", link.name);
     let (name, given) = (&link.queue.name, link.queue.given());

@@ -18,6 +18,8 @@ pub(crate) struct EcnReceiver {
     last_option: [u64; 3],
     last_marked: bool,
     marks_since_ack: u32,
+    /// A segment was ECN-capable (TCP_ECN_SEEN).
+    capable_seen: bool,
 }
 
 impl Default for EcnReceiver {
@@ -30,6 +32,7 @@ impl Default for EcnReceiver {
             last_option: INITIAL_BYTES,
             last_marked: false,
             marks_since_ack: 0,
+            capable_seen: false,
         }
     }
 }
@@ -41,7 +44,8 @@ pub(crate) struct AckRequest {
     pub(crate) now: bool,
     /// Before it, an ACK for the segments before this packet, if they are not acknowledged yet.
     pub(crate) before: bool,
-    /// A first mark: the sender may have little data outstanding, so that its next segments need quick ACKs.
+    /// A first mark, or a retransmission: the sender may have little data outstanding, so that its next segments need quick
+    /// ACKs.
     pub(crate) quick: bool,
 }
 
@@ -55,7 +59,10 @@ impl EcnReceiver {
                 let cwr = flags.contains(TcpFlags::CWR);
                 let first = ce && (!self.ece || cwr);
                 self.ece = ce || (self.ece && !cwr);
-                AckRequest { quick: first, ..AckRequest::default() }
+                // Data that isn't ECN-capable, after data that was, is probably a retransmission.
+                let again = self.capable_seen && payload > 0 && !ecn.is_capable();
+                self.capable_seen |= ecn.is_capable();
+                AckRequest { quick: first || again, ..AckRequest::default() }
             }
             EcnMode::Dctcp if payload == 0 => AckRequest::default(),
             EcnMode::Dctcp => {

@@ -31,6 +31,16 @@ fn the_classic_echo_lasts_until_cwr() {
 }
 
 #[test]
+fn data_that_is_not_capable_after_data_that_was_needs_quick_acks() {
+    let mut e = receiver(EcnMode::Classic);
+    let mut quick = |ecn, payload| e.on_packet(ecn, TcpFlags::default(), payload).quick;
+    // Nothing was capable before; then a retransmission, an ACK, and data as before.
+    let packets =
+        [(Ecn::NOT_ECT, 1000), (Ecn::ECT0, 1000), (Ecn::NOT_ECT, 1000), (Ecn::NOT_ECT, 0), (Ecn::ECT0, 1000)];
+    assert_eq!(packets.map(|(ecn, payload)| quick(ecn, payload)), [false, false, true, false, false]);
+}
+
+#[test]
 fn dctcp_requests_an_ack_at_each_change() {
     let mut e = receiver(EcnMode::Dctcp);
     let mut observed = Vec::new();

@@ -56,7 +56,8 @@ pub(super) struct ArrivedSegment {
     pub(super) is_last: bool,
     /// True if the receive window grows with it: its ACK is a quick one.
     pub(super) window_grows: bool,
-    /// True if a smaller window would be offered than the last time: a second segment then needs no ACK.
+    /// True if a smaller window would be offered than the last time: a second segment is then acknowledged when the
+    /// application has read it.
     pub(super) window_shrinks: bool,
 }
 
@@ -109,7 +110,8 @@ impl Acks {
         }
     }
 
-    /// Handles a segment; `rcv_nxt` includes it.
+    /// Handles a segment; `rcv_nxt` includes it. Returns true if its ACK waits for the application to read, so that the
+    /// memory of the segment is free again [Linux tcp.c __tcp_cleanup_rbuf].
     #[inline(always)] // the arrival is constant in the usual case
     pub(super) fn on_data(
         &mut self,
@@ -119,7 +121,7 @@ impl Acks {
         now: Time,
         path: &PathRtt,
         config: &Config,
-    ) {
+    ) -> bool {
         let ack = &config.ack;
         match arrival {
             Arrival::OutOfOrder => {}
@@ -131,15 +133,17 @@ impl Acks {
         let pushed = ack.pushed && (segment.psh || segment.len < self.rcv_mss);
         self.rcv_mss = self.rcv_mss.max(segment.len);
         self.segments += 1;
-        let enough = self.segments >= ack.every && !segment.window_shrinks;
+        let enough = self.segments >= ack.every;
+        let at_once = segment.is_last || pushed || self.quick > 0;
         match arrival {
-            Arrival::InOrder if segment.is_last || pushed || enough || self.quick > 0 => self.pending += 1,
+            Arrival::InOrder if at_once || enough => self.pending += 1,
             Arrival::InOrder => self.delay(now, path, config),
             Arrival::OutOfOrder | Arrival::Filling { holes: true } if ack.sack_delay > Dur::ZERO => {
                 self.compress(rcv_nxt, segment.window_shrinks, now, path, config);
             }
             _ => self.pending += 1,
         }
+        arrival == Arrival::InOrder && enough && segment.window_shrinks && !at_once
     }
 
     /// Adapts the delay to the time between segments; the first segment and an idle time start quick ACKs. All times are in
@@ -255,5 +259,29 @@ impl Acks {
         self.delayed_until = None;
         self.on_compressed_sent();
         self.pending = self.pending.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_segment_in_order_is_acknowledged_at_the_latest_when_it_is_read() {
+        let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
+        let path = PathRtt { srtt: Some(Dur::millis(10)), rto: Dur::secs(1) };
+        for window_shrinks in [false, true] {
+            // Not the first segment: no quick ACKs.
+            let mut acks = Acks { lrcvtime: Some(Time(0)), ..Acks::default() };
+            let segment =
+                ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
+            let mut receive = |n: u64| {
+                let read_first =
+                    acks.on_data(Arrival::InOrder, segment, 1 + 1448 * n, Time(n), &path, &config);
+                (acks.pending, read_first)
+            };
+            assert_eq!(receive(1), (0, false));
+            assert_eq!(receive(2), (1, window_shrinks));
+        }
     }
 }

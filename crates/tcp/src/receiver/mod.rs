@@ -130,8 +130,8 @@ impl Receiver {
             return; // the early ACK counts as the ACK of this segment
         }
         let segment = ArrivedSegment { len, psh, is_last: self.fin_received(), window_grows, window_shrinks };
-        self.acks.on_data(arrival, segment, self.nxt, now, path, config);
-        if let Some(window) = self.window.as_mut().filter(|_| self.acks.pending == 0) {
+        let read_first = self.acks.on_data(arrival, segment, self.nxt, now, path, config);
+        if let Some(window) = self.window.as_mut().filter(|_| read_first || self.acks.pending == 0) {
             window.set_unread(0);
         }
     }
@@ -150,8 +150,8 @@ impl Receiver {
             window.adjust_limit(self.nxt, path.srtt, now);
         }
         let segment = ArrivedSegment { len, psh, is_last: self.fin_received(), window_grows, window_shrinks };
-        self.acks.on_data(Arrival::InOrder, segment, self.nxt, now, path, config);
-        if let Some(window) = self.window.as_mut().filter(|_| self.acks.pending == 0) {
+        let read_first = self.acks.on_data(Arrival::InOrder, segment, self.nxt, now, path, config);
+        if let Some(window) = self.window.as_mut().filter(|_| read_first || self.acks.pending == 0) {
             window.set_unread(0);
         }
     }

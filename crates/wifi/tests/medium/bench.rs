@@ -54,7 +54,13 @@ pub fn fixed(mbps: u64) -> RateControlPlan {
 }
 
 pub fn queue(name: &str, limit: &str) -> Box<dyn Qdisc> {
-    let facts = LinkInfo { rate: Rate(54_000_000), base_rtt: Dur::millis(40), seed: 1, path: "queue".into() };
+    let facts = LinkInfo {
+        rate: Rate(54_000_000),
+        base_rtt: Dur::millis(40),
+        seed: 1,
+        path: "queue".into(),
+        linux: false,
+    };
     let limit = dumbbell_units::param::Raw::Text(limit.into());
     match dumbbell_qdisc::build(name, &[("limit".into(), limit)], &facts) {
         Ok(queue) => queue,

@@ -33,9 +33,13 @@ pub(crate) fn queue(
         base_rtt: Dur(link.base_rtt_ns),
         seed: plan.seed,
         path: String::new(),
+        linux: true,
     };
     let framing = link.overhead_bytes;
     let reader = Reader { place, params, facts, packet, framing };
+    if row.params.iter().any(|spec| spec.name == "follows") && reader.params.choice("follows") == "rfc" {
+        return reader.refuse("follows", "the kernel's disciplines are Linux's: set linux or auto");
+    }
     match discipline.name.as_str() {
         "droptail" => reader.droptail(),
         "red" => reader.red(),
