@@ -82,8 +82,12 @@ def try_one(kind: str, number: int) -> None:
     draw = random.Random(f"{kind} {number}")
 
     def mutant(document: dict[str, Any]) -> bytes:
-        text = json.dumps(mutant_document(document, [document], draw) if number % 2 else document)
-        return text.encode() if number % 2 else mutant_text(text, draw)
+        if number % 2 == 0:
+            return mutant_text(json.dumps(document), draw)
+        try:
+            return json.dumps(mutant_document(document, [document], draw)).encode()
+        except RecursionError:  # a deep value within a deep value can't be written
+            return b"{}"
 
     if kind in ("iperf3", "ping"):
         content = mutant(IPERF3) if kind == "iperf3" else mutant_text(PING, draw)
