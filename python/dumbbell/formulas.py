@@ -11,8 +11,8 @@ __all__ = ["without_formulas"]
 
 FORMULA = r"^[=+\-@\t\r\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
 """Beginnings of a formula; the last four are the wide forms of the first four."""
-NUMBER = r"^[+\-][\d.,]+ ?%?$"
-"""Texts with such a beginning that are numbers."""
+NUMBER = r"^[+\-]([\d.,]+ ?%?)?$"
+"""Texts with such a beginning that are numbers, and a sign alone."""
 
 AnyFrame = TypeVar("AnyFrame", "pl.DataFrame", "pl.LazyFrame")
 
