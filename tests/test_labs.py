@@ -84,7 +84,7 @@ def test_right_answers_of_ten_students_are_accepted_and_wrong_ones_are_not(name:
     assert sum(right) <= 0.2 * len(right)
 
 
-ALIKE = {"bufferbloat": ("q6", "q7"), "fairness": ("q5", "q6")}
+ALIKE = {"aqm": ("q4",), "bufferbloat": ("q6", "q7"), "fairness": ("q5", "q6")}
 """Questions whose figure is nearly the same for every student: it belongs to the lesson that it is."""
 
 

@@ -17,8 +17,6 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dumbbell.results.frame_parts import TablePart, as_type, kinds_of, series
 from dumbbell.results.swept import base_units
 
@@ -151,6 +149,8 @@ class Rows:
             given[name] = values, {int} if self._parts else set()
         of_runs = pl.DataFrame([series(name, values, kinds) for name, (values, kinds) in given.items()])
         if part.counts != [1] * count:
+            import numpy as np  # noqa: PLC0415 - slow to import
+
             of_runs = of_runs[np.repeat(np.arange(count), part.counts)]
         metrics, height = part.frame(), len(of_runs)
         return of_runs.hstack(
