@@ -24,7 +24,7 @@ __all__ = ["slowdown"]
 
 PANELS = (("mean", "mean"), ("median", "median"), ("p99", "99th percentile"))
 MOST_CURVES = 12
-"""Most curves of a panel: more can't be told apart."""
+"""Most curves of a panel: more can't be distinguished."""
 
 
 def slowdown(results: Results, *, metric: str = "slowdown", flow: Sequence[str] | None = None) -> Picture:

@@ -29,7 +29,7 @@ pub struct CodelParams {
     pub target: Dur,
     /// Time for which the sojourn time must reach the target before the first drop: about the largest round-trip time.
     pub interval: Dur,
-    /// True if 1 / sqrt(count) is the approximation of Linux.
+    /// True if 1 / sqrt(count) is approximated [Linux codel_impl.h codel_Newton_step].
     pub newton: bool,
 }
 

@@ -199,7 +199,8 @@ impl Pie {
         }
     }
 
-    /// Includes a measurement: the time in which [`DQ_THRESHOLD`] bytes left, s. Linux averages the rates, the RFC the times.
+    /// Includes a measurement: the time in which [`DQ_THRESHOLD`] bytes left, s. The average is of the times [RFC 8033 §5.2] or
+    /// of the rates [Linux sch_pie.c pie_process_dequeue].
     fn average(&mut self, params: &PieParams, sample: f64) {
         let average = self.avg_dq_time.unwrap_or(sample);
         self.avg_dq_time = Some(if params.linux {

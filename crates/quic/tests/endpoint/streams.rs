@@ -68,7 +68,7 @@ fn thousands_of_streams_are_finished_once_each_with_losses() {
     assert!(server.peer_has_finished());
     assert_eq!((server.delivered(), server.received()), (all, all));
     assert!((0..3000).all(|stream| server.delivered_of(stream) == bytes(stream)));
-    // What is forgotten still counts in the offsets of a snapshot.
+    // Streams that are forgotten still count in the offsets of a snapshot.
     assert_eq!((client.snapshot().snd_una, client.snapshot().snd_nxt), (all, all));
     assert!(client.counters().retransmitted_segments > 10);
 }
