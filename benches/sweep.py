@@ -5,8 +5,8 @@
     python benches/sweep.py --cells 10000        # a smaller one
     python benches/sweep.py --write-docs         # and renew docs/data/performance
 
-Each part runs in a process of its own. Times are those of a clock. Memory of single processes is their largest resident
-set; that of all together counts pages that they share once, and is the largest of samples [proc(5) smaps_rollup Pss].
+Each part runs in a process of its own. Times are those of a clock. Memory of one process is its largest resident set.
+Memory of all together counts shared pages once, and is the largest of samples [proc(5) smaps_rollup Pss].
 """
 
 from __future__ import annotations
