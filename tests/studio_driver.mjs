@@ -146,6 +146,40 @@ const acts = {
   },
 };
 
+acts.capture = async ({ name }) => {
+  await started();
+  const panels = () => new Promise((done, refused) => {
+    document.addEventListener("files-panels", ({ detail }) => done(detail), { once: true });
+    document.addEventListener("files-failed", ({ detail }) => refused(new Error(detail.message)), { once: true });
+  });
+  const capture = new Promise((done) => document.addEventListener("files-capture", ({ detail }) => done(detail), { once: true }));
+  const drawn = panels();
+  // As if it were dropped on the page.
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([await (await fetch(`/${name}`)).blob()], name));
+  dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+  const { summary, listed } = await capture;
+  Object.assign(found, { summary, listed });
+  found.panels = (await drawn).panels.map(({ key }) => key);
+  found.canvases = document.querySelectorAll("#files-plots canvas").length;
+  found.frames = document.querySelector("#files-summary table").textContent;
+  found.connections = [...document.querySelectorAll(".connections tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
+  found.hidden = [byName("files").hidden, byName("studio").hidden];
+  found.svg = await (await saved("files-svg")).text();
+  const next = panels();
+  const over = document.querySelector("#files-plots .u-over");
+  const box = over.getBoundingClientRect();
+  for (const [kind, part] of [["mousemove", 0.2], ["mousedown", 0.2], ["mousemove", 0.4], ["mouseup", 0.4]]) {
+    over.dispatchEvent(new MouseEvent(kind, {
+      bubbles: true, clientX: box.left + part * box.width, clientY: box.top + box.height / 2, movementX: 1, button: 0,
+    }));
+  }
+  const { from, to } = await next;
+  found.zoomed = [from, to];
+  byName("files-close").click();
+  found.closed = [byName("files").hidden, byName("studio").hidden];
+};
+
 acts.given = async ({ fragment }) => {
   const utilization = () => [...document.querySelectorAll("#figures tr")].find((row) => row.textContent.startsWith("Utilization")).lastChild.textContent;
   const run = async (act) => found.runs.push(await finished(act));

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dumbbell import registry
+from dumbbell import _core, registry
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
@@ -21,7 +21,7 @@ __all__ = ["available", "bundle", "model", "page"]
 
 FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
-FILES_WORKER = ("page/reduce", "page/store", "page/files", "page/boot-files")
+FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
 PAGE = (
     *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/svg", "page/charts"),
     *("page/packets", "page/player", "page/predict", "page/panels", "page/files-view", "page/given", "page/studio"),
@@ -49,6 +49,7 @@ def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         ],
         "phases": registry.phases(),
         "reasons": registry.drop_reasons(),
+        "labels": _core.capture_labels(),
         "variants": {
             name: {
                 "name": row.name,

@@ -1,8 +1,12 @@
 //! Decryption of Initial packets, whose keys are derived from a connection ID that the client sends in clear
 //! [RFC 9001 §5.2; RFC 9369 §3.3].
 
-use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey, quic};
-use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
+use aes::Aes128;
+use aes::cipher::BlockCipherEncrypt;
+use aes_gcm::aead::AeadInOut;
+use aes_gcm::{Aes128Gcm, KeyInit};
+use hkdf::Hkdf;
+use sha2::Sha256;
 
 use super::header::{Long, V1, V2};
 
@@ -23,21 +27,15 @@ const SALT_DRAFT: [u8; 20] = [
 /// Offset of the header protection sample from the start of the packet number [RFC 9001 §5.4.2].
 const SAMPLE_AT: usize = 4;
 const SAMPLE: usize = 16;
-
-struct Length(usize);
-
-impl KeyType for Length {
-    fn len(&self) -> usize {
-        self.0
-    }
-}
+/// Bytes of the authentication tag at the end of a packet [RFC 9001 §5.3].
+const TAG: usize = 16;
 
 /// HKDF-Expand-Label of TLS 1.3 with an empty context.
-fn expand(secret: &Prk, label: &str, out: &mut [u8]) -> Option<()> {
+fn expand(secret: &Hkdf<Sha256>, label: &str, out: &mut [u8]) -> Option<()> {
     let length = (out.len() as u16).to_be_bytes();
     let size = [6 + label.len() as u8];
     let info: [&[u8]; 5] = [&length, &size, b"tls13 ", label.as_bytes(), &[0]];
-    secret.expand(&info, Length(out.len())).ok()?.fill(out).ok()
+    secret.expand_multi_info(&info, out).ok()
 }
 
 /// The keys of one endpoint's Initial packets.
@@ -56,8 +54,8 @@ impl Keys {
             _ => (&SALT_DRAFT, ["quic key", "quic iv", "quic hp"]),
         };
         let mut secret = [0; 32];
-        expand(&Salt::new(HKDF_SHA256, salt).extract(dcid), "client in", &mut secret)?;
-        let secret = Prk::new_less_safe(HKDF_SHA256, &secret);
+        expand(&Hkdf::extract(Some(salt), dcid).1, "client in", &mut secret)?;
+        let secret = Hkdf::from_prk(&secret).ok()?;
         let mut keys = Self { key: [0; 16], iv: [0; 12], hp: [0; 16] };
         expand(&secret, key_label, &mut keys.key)?;
         expand(&secret, iv_label, &mut keys.iv)?;
@@ -68,7 +66,9 @@ impl Keys {
     /// Decrypts the frames of an Initial packet; `None` if it is cut or the keys are wrong.
     pub(crate) fn open(&self, packet: &[u8], header: &Long<'_>) -> Option<Vec<u8>> {
         let sample = packet.get(header.number_at + SAMPLE_AT..header.number_at + SAMPLE_AT + SAMPLE)?;
-        let mask = quic::HeaderProtectionKey::new(&quic::AES_128, &self.hp).ok()?.new_mask(sample).ok()?;
+        // The mask is the sample, encrypted as one block [RFC 9001 §5.4.3].
+        let mut mask = aes::Block::try_from(sample).ok()?;
+        Aes128::new(&self.hp.into()).encrypt_block(&mut mask);
         let first = packet[0] ^ mask[0] & 0x0f;
         let number_len = usize::from(first & 3) + 1;
         let body_at = header.number_at + number_len;
@@ -80,10 +80,10 @@ impl Keys {
             nonce[12 - number_len + i] ^= head[header.number_at + i];
         }
         let mut body = packet.get(body_at..header.end)?.to_vec();
-        let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &self.key).ok()?);
-        let opened =
-            key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(&head), &mut body).ok()?.len();
-        body.truncate(opened);
+        let tag = body.split_off(body.len().checked_sub(TAG)?);
+        let tag = aes_gcm::Tag::try_from(&tag[..]).ok()?;
+        let key = Aes128Gcm::new(&self.key.into());
+        key.decrypt_inout_detached(&nonce.into(), &head, body.as_mut_slice().into(), &tag).ok()?;
         Some(body)
     }
 }

@@ -310,8 +310,12 @@ export function open(model, worker, wasm) {
 /** Start the page: the workers are made from the page's own texts. */
 export function start() {
   const model = JSON.parse(byId("model").textContent);
-  const wasm = Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
+  const wasm = () => Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
   const made = (id) => new Worker(URL.createObjectURL(new Blob([byId(id).textContent], { type: "text/javascript" })));
-  open(model, made("worker"), wasm);
-  new FilesView(() => made("files-worker"));
+  open(model, made("worker"), wasm());
+  new FilesView(model, () => {
+    const worker = made("files-worker");
+    worker.postMessage({ kind: "engine", bytes: wasm() });
+    return worker;
+  });
 }
