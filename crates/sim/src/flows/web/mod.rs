@@ -25,6 +25,7 @@ use dumbbell_quic::Role;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use sum::Sum;
 
 pub(crate) use video_series::VideoSeries;
@@ -78,7 +79,7 @@ impl WebApp {
 
 /// The source of a flow's connections.
 pub(crate) enum Dialer {
-    Tcp { factory: ConnectionFactory, isn: Stream },
+    Tcp { factory: Arc<ConnectionFactory>, isn: Stream },
     Quic { config: dumbbell_quic::Config, algorithms: Algorithms },
 }
 
