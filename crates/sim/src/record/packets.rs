@@ -152,7 +152,8 @@ mod tests {
             all.push(row);
         }
         assert!(recorder.table.t_ns.len() > 20_000, "batches are written while rows come");
-        let of_drop = |row: &PacketRow| (row.event == PacketEvent::Dropped).then_some((row.connection, row.number));
+        let of_drop =
+            |row: &PacketRow| (row.event == PacketEvent::Dropped).then_some((row.connection, row.number));
         let place = |row: &PacketRow| [1, 0, 2][row.event as usize];
         all.sort_by_key(|row| (row.at, place(row), row.flow, of_drop(row)));
         let table = recorder.finish();

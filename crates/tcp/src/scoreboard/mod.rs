@@ -125,7 +125,8 @@ impl Scoreboard {
     /// True if each segment was sent once, and none is SACKed or lost.
     #[inline]
     pub(crate) fn is_intact(&self) -> bool {
-        self.repeated | self.sacked_out | self.lost_out | self.newly_lost_bytes == 0 && self.newly_lost.is_empty()
+        self.repeated | self.sacked_out | self.lost_out | self.newly_lost_bytes == 0
+            && self.newly_lost.is_empty()
     }
 
     /// True if a segment was sent more than once.
@@ -493,7 +494,11 @@ impl Scoreboard {
             match &self.tx {
                 None => bytes += u64::from(s.payload()),
                 Some(tx) => {
-                    self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx: tx[i] });
+                    self.newly_lost.push(LostTransmission {
+                        start: s.start,
+                        payload: s.payload(),
+                        tx: tx[i],
+                    });
                 }
             }
         }
