@@ -117,7 +117,7 @@ pub(crate) fn build<'p>(
             let config = config.map_err(|e| param(flow, "stack", e))?;
             algorithms.check(&config.cc_setup()).map_err(|e| param(flow, "variant", e))?;
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
-                let dialer = Dialer::Quic { config, algorithms };
+                let dialer = Dialer::Quic { config: Box::new(config), algorithms };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
             }
             if let AppPlan::Workload(workload) = app {

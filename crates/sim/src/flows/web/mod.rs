@@ -80,7 +80,7 @@ impl WebApp {
 /// The source of a flow's connections.
 pub(crate) enum Dialer {
     Tcp { factory: Arc<ConnectionFactory>, isn: Stream },
-    Quic { config: dumbbell_quic::Config, algorithms: Algorithms },
+    Quic { config: Box<dumbbell_quic::Config>, algorithms: Algorithms },
 }
 
 /// A request without a complete response.
@@ -159,7 +159,7 @@ impl WebFlow {
             Dialer::Quic { config, algorithms } => {
                 let mut end = |role| {
                     let algorithm = algorithms.make(&config.cc_setup(), self.seeds.next_u64());
-                    dumbbell_quic::Endpoint::new(*config, algorithm, role, self.seeds.next_u64())
+                    dumbbell_quic::Endpoint::new(**config, algorithm, role, self.seeds.next_u64())
                 };
                 let (mut sender, mut receiver) = (end(Role::Server), end(Role::Client));
                 sender.open(now);
