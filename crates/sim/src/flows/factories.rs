@@ -38,10 +38,8 @@ fn have_equal_settings(a: &FlowPlan, b: &FlowPlan) -> bool {
 }
 
 /// True if the application turns Nagle's algorithm off: browsers, web servers and other programs with TLS set TCP_NODELAY
-/// [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium]. So does the program of CBR and on/off on the
-/// kernel back ends.
+/// [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium]. So does the program of CBR on the kernel back ends.
 pub(crate) fn sets_nodelay(flow: &FlowPlan) -> bool {
     let has_tls = matches!(&flow.transport, TransportPlan::Tcp { tls: Some(_), .. });
-    let is_web = matches!(flow.application, AppPlan::Video(_) | AppPlan::Objects(_));
-    has_tls || is_web || matches!(flow.application, AppPlan::Cbr { .. } | AppPlan::Onoff { .. })
+    has_tls || matches!(flow.application, AppPlan::Video(_) | AppPlan::Objects(_) | AppPlan::Cbr { .. })
 }
