@@ -81,12 +81,17 @@ except KeyboardInterrupt:
 that each of them blocked, and how many figures exist."""
 
 
-def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
+def drawn_until(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
+    """Draw figures in a process that ends by an interrupt or a kill."""
     require_packages("matplotlib")
-    done = subprocess.run(
-        [sys.executable, "-c", DRAWING, str(tmp_path), "interrupt"],
+    return subprocess.run(
+        [sys.executable, "-c", DRAWING, str(folder), end],
         capture_output=True, text=True, check=False, timeout=120, start_new_session=True,
     )  # fmt: skip
+
+
+def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
+    done = drawn_until(tmp_path, "interrupt")
     assert (done.returncode, done.stderr) == (0, "")
     left, *blocked, drawn = map(int, done.stdout.split())
     assert left == 0
@@ -97,9 +102,5 @@ def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
 
 def test_the_drawing_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
     """They hold its output, so reading to the end waits for them. They waited forever for further figures."""
-    require_packages("matplotlib")
-    done = subprocess.run(
-        [sys.executable, "-c", DRAWING, str(tmp_path), "kill"],
-        capture_output=True, text=True, check=False, timeout=120, start_new_session=True,
-    )  # fmt: skip
+    done = drawn_until(tmp_path, "kill")
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")
