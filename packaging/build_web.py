@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds `dumbbell.wasm`, the simulator for WebAssembly (crate `web`), into the Python package.
+"""Builds `dumbbell.wasm` (crate `web`), the simulator and the analysis of captures, into the Python package.
 
     python packaging/build_web.py
 

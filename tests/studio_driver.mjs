@@ -158,9 +158,10 @@ acts.capture = async ({ name }) => {
   const transfer = new DataTransfer();
   transfer.items.add(new File([await (await fetch(`/${name}`)).blob()], name));
   dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
-  const { summary, listed } = await capture;
-  Object.assign(found, { summary, listed });
-  found.panels = (await drawn).panels.map(({ key }) => key);
+  const { summary, listed, memory } = await capture;
+  const first = await drawn;
+  Object.assign(found, { summary, listed, memory: [memory, first.memory] });
+  found.panels = first.panels.map(({ key }) => key);
   found.canvases = document.querySelectorAll("#files-plots canvas").length;
   found.frames = document.querySelector("#files-summary table").textContent;
   found.connections = [...document.querySelectorAll(".connections tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
@@ -206,8 +207,14 @@ acts.given = async ({ fragment }) => {
   found.broken = await broken;
 };
 
+/** Ends at once with the first error that nothing catches, in place of waiting for an event that doesn't come. */
+const uncaught = new Promise((_, refused) => {
+  addEventListener("error", (event) => refused(event.error ?? new Error(event.message)));
+  addEventListener("unhandledrejection", (event) => refused(event.reason));
+});
+
 export function act(name, given) {
-  acts[name](given)
+  Promise.race([acts[name](given), uncaught])
     .catch((error) => found.errors.push(String(error.stack)))
     .then(() => fetch("/", { method: "POST", body: JSON.stringify(found) }));
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import dumbbell
@@ -17,7 +17,7 @@ from browser import posted
 from dumbbell import Scenario, _core
 from dumbbell.results.runner import jobs_of
 from dumbbell.studio import write
-from required import require, require_programs
+from required import require, require_packages, require_programs
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
@@ -107,12 +107,14 @@ def rounded(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_captures_have_the_tables_of_the_native_analysis(tmp_path: Path) -> None:
+    require_packages("pyarrow")
+    compress = import_module("pyarrow").compress
     run = captured({**SCENARIO, "capture": {"at": ["sender"]}}, tmp_path)
     content = run.read_bytes()
     packed = tmp_path / "run.pcapng.zst"
     # Two frames, and one without data between them [RFC 8878 §3.1.2].
     halves = (content[: len(content) // 2], content[len(content) // 2 :])
-    first, second = (pa.compress(half, codec="zstd", asbytes=True) for half in halves)
+    first, second = (compress(half, codec="zstd", asbytes=True) for half in halves)
     packed.write_bytes(first + b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc" + second)
     cut = tmp_path / "cut.pcapng"
     cut.write_bytes(content[: len(content) * 2 // 3])
@@ -173,8 +175,24 @@ def test_the_figures_of_a_direction_have_its_extremes(tmp_path: Path) -> None:
     acked = curve(panels, "sequence", "ACK")
     assert acked == sorted(acked)
     sent = found.packets.collect().filter(flow=row["flow"], direction=row["direction"])
-    ends = (sent["seq"].cast(int) + sent["len"].cast(int)).max()
-    assert max(curve(panels, "sequence", "segments") + curve(panels, "sequence", "retrans")) == ends / 1e3
+    ends = sent["seq"].to_numpy().astype(int) + sent["len"].to_numpy().astype(int)
+    assert max(curve(panels, "sequence", "segments") + curve(panels, "sequence", "retrans")) == ends.max() / 1e3
+
+
+def test_conversations_are_listed_with_their_quic_connections() -> None:
+    path = ROOT / "crates" / "capture" / "tests" / "data" / "quic-v1-v2.pcap"
+    (answer,) = ask(("opened", {"files": [[path.name, str(path)]], "labels": [], "choices": []}))
+    found = _core.analyze([str(path)])
+    udp, quic = found.table("udp"), found.table("quic")
+    listed = answer["capture"]["udp"]
+    assert sorted(row["conversation"] for row, _, _ in listed) == quic["conversation"].tolist()
+    for row, back, connection in listed:
+        n = row["conversation"]
+        assert [row["bytes"], back["bytes"]] == udp["bytes"][udp["conversation"] == n].tolist()
+        (place,) = np.flatnonzero(quic["conversation"] == n)
+        assert connection["sni"] == quic["sni"][place]
+        assert connection["handshake_rtt_ms"] == quic["handshake_rtt_ms"][place]
+    assert answer["capture"]["listed"] == []
 
 
 def test_a_capture_of_100_megabytes_in_a_browser(tmp_path: Path) -> None:
@@ -194,9 +212,12 @@ def test_a_capture_of_100_megabytes_in_a_browser(tmp_path: Path) -> None:
     flows = expected.table("flows", expected.largest(1))
     top = found["connections"][0]
     assert top[1] == str(flows["packets"][0])
-    assert top[2] == f"{flows['payload_bytes'][0] / 1e6:.3f}"
+    assert top[2] == f"{float(flows['payload_bytes'][0]) / 1e6:.3f}"
     assert found["panels"] == ["sequence", "rtt", "flight", "rates"]
     assert found["canvases"] == 4
+    # The analysis keeps a window of the file and the state of connections, then the columns of one connection.
+    assert found["memory"][0] < 20e6
+    assert found["memory"][1] < path.stat().st_size
     assert found["hidden"] == [False, True]
     assert found["svg"].startswith("<svg xmlns=")
     for words in ("time (s)", "Sequence numbers (kB)", "RTT samples (ms)", "Throughput (Mbit/s)", "receive window"):

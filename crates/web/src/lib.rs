@@ -101,7 +101,9 @@ fn source() -> Source {
 
 /// Calls a function with the capture.
 fn with_capture(call: impl FnOnce(&mut Capture) -> Result<i32, String>) -> i32 {
-    CAPTURE.with_borrow_mut(|capture| answer(capture.as_mut().ok_or_else(|| "no capture".to_owned()).and_then(call)))
+    CAPTURE.with_borrow_mut(|capture| {
+        answer(capture.as_mut().ok_or_else(|| "no capture".to_owned()).and_then(call))
+    })
 }
 
 /// Calls a function with a run.

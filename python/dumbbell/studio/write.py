@@ -24,7 +24,16 @@ WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-work
 FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
 PAGE = (
     *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/svg", "page/charts"),
-    *("page/packets", "page/player", "page/predict", "page/panels", "page/files-view", "page/given", "page/studio"),
+    *(
+        "page/packets",
+        "page/player",
+        "page/predict",
+        "page/panels",
+        "page/capture-tables",
+        "page/files-view",
+        "page/given",
+        "page/studio",
+    ),
 )
 """Modules in the order of their imports."""
 
@@ -69,9 +78,11 @@ def bundle(modules: tuple[str, ...]) -> str:
     Parameters
     ----------
     modules : tuple of str
-        Files of this package without ``.mjs``. Their top-level names differ.
+        Files of this package without ``.mjs``. Their top-level names differ, and their imports keep the names.
     """
     texts = [FOLDER.joinpath(f"{name}.mjs").read_text(encoding="utf-8") for name in modules]
+    if any(re.search(r"^import [^;]* as ", text, flags=re.MULTILINE) for text in texts):
+        raise AssertionError("an import with another name would be lost")
     joined = "\n".join(re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE) for text in texts)
     return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
 

@@ -35,7 +35,9 @@ impl<R: Read> Zstd<R> {
     fn begin(&mut self) -> io::Result<()> {
         match self.decoder.reset(&mut self.source) {
             Ok(()) => self.inside = true,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length, ..
+            })) => {
                 io::copy(&mut self.source.by_ref().take(length.into()), &mut io::sink())?;
             }
             Err(error) => return Err(self.failed(&error)),

@@ -1,23 +1,7 @@
 // The view of files that a reader opens: a capture with its connections, or the runs of a results directory.
-import { byId, download, element, shown as number } from "./dom.mjs";
+import { connectionTable, nameOfDirection, notes, summaryTables, udpTable } from "./capture-tables.mjs";
+import { byId, download, element, shown } from "./dom.mjs";
 import { Panels } from "./panels.mjs";
-
-/** Columns of the list of connections: heading, value of a row, digits. As `dumbbell analyze` prints them. */
-const CONNECTION = [
-  ["packets", (row) => row.packets, 0],
-  ["payload, MB", (row) => row.payload_bytes / 1e6, 3],
-  ["goodput, Mbit/s", (row) => (row.goodput_bps === null ? null : row.goodput_bps / 1e6), 3],
-  ["RTT min, ms", (row) => row.rtt_min_ms, 2],
-  ["RTT p50, ms", (row) => row.rtt_p50_ms, 2],
-  ["RTT p95, ms", (row) => row.rtt_p95_ms, 2],
-  ["sent again", (row) => row.retransmitted_packets, 0],
-  ["timeouts", (row) => row.timeouts, 0],
-  ["out of order", (row) => row.out_of_order, 0],
-  ["duplicate ACKs", (_, back) => back.duplicate_ack, 0],
-  ["not captured", (row) => row.lost_segment, 0],
-  ["in flight max, kB", (row) => (row.flight_max === null ? null : row.flight_max / 1e3), 1],
-  ["end", (row) => row.ending, 0],
-];
 
 export class FilesView {
   /** `makeWorker()` makes a worker with an engine; each opened file has one of its own, so that it can be stopped. */
@@ -58,10 +42,10 @@ export class FilesView {
     document.body.dataset.files = "reading";
     byId("files").hidden = false;
     byId("studio").hidden = true;
-    for (const id of ["files-summary", "files-list", "files-chosen"]) byId(id).replaceChildren();
+    for (const id of ["files-summary", "files-list", "files-chosen", "files-udp"]) byId(id).replaceChildren();
     this.panels.clear();
     this.buttons(false);
-    byId("files-title").textContent = files.length === 1 ? files[0].path : `${files.length} files`;
+    byId("files-title").textContent = nameOf(files);
     byId("files-status").textContent = "Reading the files.";
     byId("files-close").focus();
     this.worker.postMessage({ kind: "open", files, labels: this.model.labels });
@@ -87,7 +71,7 @@ export class FilesView {
   }
 
   on_progress({ bytes, size }) {
-    byId("files-status").textContent = `${(bytes / 1e6).toFixed(0)} of ${(size / 1e6).toFixed(0)} MB are read.`;
+    byId("files-status").textContent = `${(bytes / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB are read.`;
   }
 
   on_error({ message }) {
@@ -96,21 +80,27 @@ export class FilesView {
     document.dispatchEvent(new CustomEvent("files-failed", { detail: { message } }));
   }
 
-  on_capture({ summary, rows, listed }) {
+  on_capture({ summary, rows, listed, udp, memory }) {
     const packets = summary.properties.reduce((sum, p) => sum + p.packets, 0);
-    byId("files-status").textContent =
-      `${packets} packets in ${number((summary.properties[0].duration_ns ?? 0) / 1e9, 3)} s: ` +
+    this.found =
+      `${packets} packets in ${shown((summary.properties[0].duration_ns ?? 0) / 1e9, 3)} s: ` +
       `${summary.totals.connections} TCP connections, ${summary.conversations} UDP conversations.`;
+    byId("files-status").textContent = this.found;
     byId("files-summary").replaceChildren(...notes(summary), ...summaryTables(summary, packets));
     this.rows = new Map(rows.map((row) => [`${row.flow} ${row.direction}`, row]));
-    byId("files-list").replaceChildren(listed.length ? this.connections(listed, summary.totals.connections) : element("p", {}, "No TCP connection carries data."));
+    const all = summary.totals.connections;
+    byId("files-list").replaceChildren(
+      listed.length ? connectionTable(this.rows, listed, all, (...which) => this.choose(...which)) : element("p", {}, "No TCP connection carries data."),
+    );
+    byId("files-udp").replaceChildren(...(summary.conversations ? [udpTable(udp, summary.conversations)] : []));
     document.body.dataset.files = "done";
-    document.dispatchEvent(new CustomEvent("files-capture", { detail: { summary, rows, listed } }));
+    document.dispatchEvent(new CustomEvent("files-capture", { detail: { summary, rows, listed, memory } }));
     if (listed.length) this.choose(...listed[0]);
   }
 
   on_results({ runs }) {
-    byId("files-status").textContent = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
+    this.found = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
+    byId("files-status").textContent = this.found;
     const options = runs.map(({ key, label }) => element("option", { value: key }, label));
     const select = element("select", { id: "files-run", onchange: () => this.chooseRun(select.value) }, ...options);
     byId("files-list").replaceChildren(element("label", { for: "files-run" }, "Run "), select);
@@ -122,28 +112,6 @@ export class FilesView {
   chooseRun(key) {
     this.title = byId("files-run").selectedOptions[0].textContent;
     this.worker.postMessage({ kind: "choose", key, columns: this.panels.columns });
-  }
-
-  /** The list of directions that carry data; a button chooses one. */
-  connections(listed, all) {
-    const heads = ["connection", ...CONNECTION.map(([heading]) => heading)].map((text) => element("th", { scope: "col" }, text));
-    const body = listed.map(([flow, direction]) => {
-      const [row, back] = [this.rows.get(`${flow} ${direction}`), this.rows.get(`${flow} ${1 - direction}`)];
-      const cells = CONNECTION.map(([, value, digits]) => {
-        const found = value(row, back);
-        return element("td", {}, typeof found === "string" ? found : number(found, digits));
-      });
-      const name = element("button", { type: "button", onclick: () => this.choose(flow, direction) }, nameOfDirection(row));
-      return element("tr", { "data-direction": `${flow} ${direction}` }, element("th", { scope: "row" }, name), ...cells);
-    });
-    const kept = `The ${listed.length} directions that carry the most data, of ${all} TCP connections`;
-    return element(
-      "table",
-      { class: "figures connections" },
-      element("caption", {}, kept),
-      element("thead", {}, element("tr", {}, ...heads)),
-      element("tbody", {}, ...body),
-    );
   }
 
   choose(flow, direction) {
@@ -160,12 +128,13 @@ export class FilesView {
     this.worker.postMessage({ kind: "choose", flow, direction, columns: this.panels.columns });
   }
 
-  on_panels({ begin, end, from, to, panels }) {
+  on_panels({ begin, end, from, to, panels, memory }) {
     this.whole = [begin, end];
     this.buttons(true);
+    byId("files-status").textContent = this.found;
     byId("files-whole").disabled = from <= begin && to >= end;
     this.panels.draw(panels, [from, to]);
-    document.dispatchEvent(new CustomEvent("files-panels", { detail: { from, to, panels } }));
+    document.dispatchEvent(new CustomEvent("files-panels", { detail: { from, to, panels, memory } }));
   }
 
   zoom(from, to) {
@@ -174,50 +143,11 @@ export class FilesView {
   }
 }
 
-/** A direction's name: `#3 10.0.0.1:443 -> 10.0.0.2:5000`. */
-function nameOfDirection(row) {
-  return `#${row.flow} ${row.src}:${row.src_port} → ${row.dst}:${row.dst_port}`;
-}
-
-/** Damage and warnings. */
-function notes({ damage, warnings }) {
-  const lines = [
-    ...damage.map((each) => `Damage at byte ${each.offset}, after ${each.frames} packets: ${each.text}`),
-    ...warnings.map(({ text }) => `Warning: ${text}`),
-  ];
-  return lines.map((line) => element("p", { class: "warning" }, line));
-}
-
-/** Frames by content, with their sum; the file; the data packets. */
-function summaryTables(summary, packets) {
-  const [p] = summary.properties;
-  const sum = summary.contents.reduce((all, [, count]) => all + count, 0);
-  const { totals } = summary;
-  const part = totals.data_packets ? ` (${number((100 * totals.retransmitted_packets) / totals.data_packets, 3)} %)` : "";
-  return [
-    pairs("Frames by content", [...summary.contents, ["all frames", sum]]),
-    ...(summary.tunnels.length ? [pairs("In tunnels, counted above too", summary.tunnels)] : []),
-    pairs("TCP", [
-      ["connections", totals.connections],
-      ["data packets", totals.data_packets],
-      ["sent again", `${totals.retransmitted_packets}${part}`],
-      ["timeouts", totals.timeouts],
-    ]),
-    pairs("File", [
-      ["format", `${p.format}${p.compression ? `, ${p.compression}` : ""}`],
-      ["encapsulation", p.encapsulations.map(([name]) => name).join(", ") || "–"],
-      ["size", `${number((p.file_size ?? 0) / 1e6, 3)} MB`],
-      ["packets", packets],
-      ["bytes on the wire", p.bytes],
-      ["mean rate", p.bit_rate === null ? "–" : `${number(p.bit_rate / 1e6, 3)} Mbit/s`],
-      ["first packet", p.first_ns === null ? "–" : `${new Date(p.first_ns / 1e6).toISOString()}`],
-    ]),
-  ];
-}
-
-function pairs(caption, rows) {
-  const body = rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, `${value}`)));
-  return element("table", { class: "figures" }, element("caption", {}, caption), element("tbody", {}, ...body));
+/** The name of a file, or of the directory that files lie in. */
+function nameOf(files) {
+  if (files.length === 1) return files[0].path;
+  const [first] = files[0]?.path.split("/") ?? [];
+  return files.every(({ path }) => path.startsWith(`${first}/`)) ? first : `${files.length} files`;
 }
 
 /** The files of dropped entries, folders too: [{ path, file }]. */

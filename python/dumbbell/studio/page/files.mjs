@@ -10,8 +10,11 @@ import { directionPanels } from "./capture.mjs";
 import { grid, reduced } from "./reduce.mjs";
 import { runPanels, storedRuns } from "./store.mjs";
 
-/** Directions of connections that are listed. */
+/** Directions of connections, and UDP conversations, that are listed. */
 const MOST_LISTED = 400;
+
+/** With more UDP conversations none is listed: their rows would take seconds. */
+const MOST_CONVERSATIONS = 50000;
 
 /** Answers the messages of a page. `post` sends to it; `pieces(file, moved)` makes a file of `Engine.analyze`. */
 export function answeringFiles(post, pieces) {
@@ -29,7 +32,22 @@ export function answeringFiles(post, pieces) {
     const numbers = capture.largest(MOST_LISTED);
     const rows = numbers.length ? capture.rows("flows", numbers) : [];
     const sending = rows.filter((row) => row.payload_bytes > 0).sort((a, b) => b.payload_bytes - a.payload_bytes);
-    post({ kind: "capture", summary: capture.summary, rows, listed: sending.slice(0, MOST_LISTED).map((row) => [row.flow, row.direction]) });
+    const listed = sending.slice(0, MOST_LISTED).map((row) => [row.flow, row.direction]);
+    post({ kind: "capture", summary: capture.summary, rows, listed, udp: conversations(), memory: engine.memory });
+  }
+
+  /** The largest UDP conversations: rows of both directions, and of QUIC. */
+  function conversations() {
+    const { conversations: all } = capture.summary;
+    if (all === 0 || all > MOST_CONVERSATIONS) return [];
+    const found = new Map();
+    for (const row of capture.rows("udp")) {
+      if (!found.has(row.conversation)) found.set(row.conversation, [null, null, null]);
+      found.get(row.conversation)[row.direction] = row;
+    }
+    for (const row of capture.rows("quic")) found.get(row.conversation)[2] = row;
+    const bytes = ([row, back]) => row.bytes + (back?.bytes ?? 0);
+    return [...found.values()].filter(([row]) => row).sort((a, b) => bytes(b) - bytes(a)).slice(0, MOST_LISTED);
   }
 
   function ofDirection({ flow, direction }) {
@@ -46,7 +64,7 @@ export function answeringFiles(post, pieces) {
       curves: curves.map(({ name, color, kind }) => ({ name, color, kind })),
       data: [x, ...curves.map(({ t, v, holds }) => reduced(t, v, from, to, columns, holds))],
     }));
-    post({ kind: "panels", begin: shown.begin, end: shown.end, from, to, panels });
+    post({ kind: "panels", begin: shown.begin, end: shown.end, from, to, panels, memory: engine.memory });
   }
 
   const answers = {
