@@ -185,10 +185,10 @@ def test_conversations_are_listed_with_their_quic_connections() -> None:
     found = _core.analyze([str(path)])
     udp, quic = found.table("udp"), found.table("quic")
     listed = answer["capture"]["udp"]
-    assert sorted(row["conversation"] for row, _, _ in listed) == quic["conversation"].tolist()
+    assert sorted(row["conversation"] for row, _, _ in listed) == np.asarray(quic["conversation"]).tolist()
     for row, back, connection in listed:
         n = row["conversation"]
-        assert [row["bytes"], back["bytes"]] == udp["bytes"][udp["conversation"] == n].tolist()
+        assert [row["bytes"], back["bytes"]] == np.asarray(udp["bytes"])[udp["conversation"] == n].tolist()
         (place,) = np.flatnonzero(quic["conversation"] == n)
         assert connection["sni"] == quic["sni"][place]
         assert connection["handshake_rtt_ms"] == quic["handshake_rtt_ms"][place]
