@@ -131,6 +131,14 @@ const acts = {
     byName("whole").click();
     await all;
     found.whole = byName("whole").disabled;
+    // The same with keys
+    found.keys = [];
+    for (const key of ["+", "+", "-", "0"]) {
+      const drawn = event("studio-series");
+      press(key);
+      await drawn;
+      found.keys.push([byName("whole").disabled, clock()]);
+    }
     // Pin and compare
     const pinned = event("studio-series");
     byName("pin").click();
@@ -177,6 +185,13 @@ acts.capture = async ({ name }) => {
   }
   const { from, to } = await next;
   found.zoomed = [from, to];
+  found.keys = [];
+  for (const key of ["+", "ArrowRight", "-", "0"]) {
+    const drawn = panels();
+    press(key);
+    const seen = await drawn;
+    found.keys.push([seen.from, seen.to]);
+  }
   byName("files-close").click();
   found.closed = [byName("files").hidden, byName("studio").hidden];
 };

@@ -222,5 +222,12 @@ def test_a_capture_of_100_megabytes_in_a_browser(tmp_path: Path) -> None:
     assert found["svg"].startswith("<svg xmlns=")
     for words in ("time (s)", "Sequence numbers (kB)", "RTT samples (ms)", "Throughput (Mbit/s)", "receive window"):
         assert words in found["svg"]
-    assert found["zoomed"][0] < found["zoomed"][1]
+    start, end = found["zoomed"]
+    half, quarter = (end - start) / 2, (end - start) / 4
+    closer, later, wider, whole = found["keys"]
+    assert closer == pytest.approx([start + quarter, end - quarter])
+    assert later == pytest.approx([start + quarter + half / 4, end - quarter + half / 4])
+    assert wider == pytest.approx([later[0] - quarter, later[1] + quarter])
+    assert whole[0] < start
+    assert whole[1] > end
     assert found["closed"] == [True, False]

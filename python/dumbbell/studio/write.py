@@ -23,7 +23,16 @@ FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
 FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
 PAGE = (
-    *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/svg", "page/charts"),
+    *(
+        "page/dom",
+        "page/keys",
+        "page/settings",
+        "page/events",
+        "page/figures",
+        "page/controls",
+        "page/svg",
+        "page/charts",
+    ),
     *(
         "page/packets",
         "page/player",

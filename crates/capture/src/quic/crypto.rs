@@ -15,8 +15,8 @@ impl KeyType for Length {
 pub(super) struct Secret(Prk);
 
 impl Secret {
-    pub(super) fn new(bytes: &[u8; 32]) -> Self {
-        Self(Prk::new_less_safe(HKDF_SHA256, bytes))
+    pub(super) fn new(bytes: &[u8; 32]) -> Option<Self> {
+        Some(Self(Prk::new_less_safe(HKDF_SHA256, bytes)))
     }
 
     /// HKDF-Extract.

@@ -14,8 +14,9 @@ const TAG: usize = 16;
 pub(super) struct Secret(Hkdf<Sha256>);
 
 impl Secret {
-    pub(super) fn new(bytes: &[u8; 32]) -> Self {
-        Self(Hkdf::from_prk(bytes).expect("a hash value is long enough"))
+    /// `None` for fewer bytes than a hash value has.
+    pub(super) fn new(bytes: &[u8; 32]) -> Option<Self> {
+        Hkdf::from_prk(bytes).ok().map(Self)
     }
 
     /// HKDF-Extract.

@@ -48,7 +48,7 @@ impl Keys {
         };
         let mut secret = [0; 32];
         expand(&Secret::extract(salt, dcid), "client in", &mut secret)?;
-        let secret = Secret::new(&secret);
+        let secret = Secret::new(&secret)?;
         let mut keys = Self { key: [0; 16], iv: [0; 12], hp: [0; 16] };
         expand(&secret, key_label, &mut keys.key)?;
         expand(&secret, iv_label, &mut keys.iv)?;
@@ -97,8 +97,8 @@ mod tests {
         crypto::Secret::extract(salt, &input).expand(&[b"a", b"bc"], &mut first).unwrap();
         crypto_in_rust::Secret::extract(salt, &input).expand(&[b"a", b"bc"], &mut second).unwrap();
         assert_eq!(first, second);
-        crypto::Secret::new(&second).expand(&[b"d"], &mut first).unwrap();
-        crypto_in_rust::Secret::new(&{ second }).expand(&[b"d"], &mut second).unwrap();
+        crypto::Secret::new(&second).unwrap().expand(&[b"d"], &mut first).unwrap();
+        crypto_in_rust::Secret::new(&{ second }).unwrap().expand(&[b"d"], &mut second).unwrap();
         assert_eq!(first, second);
         let (key, sample) = ([5; 16], [9; 16]);
         assert_eq!(crypto::mask(&key, &sample), crypto_in_rust::mask(&key, &sample));

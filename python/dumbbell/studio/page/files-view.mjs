@@ -1,6 +1,7 @@
 // The view of files that a reader opens: a capture with its connections, or the runs of a results directory.
 import { connectionTable, nameOfDirection, notes, summaryTables, udpTable } from "./capture-tables.mjs";
 import { byId, download, element, shown } from "./dom.mjs";
+import { onKeys, scaled, shifted } from "./keys.mjs";
 import { Panels } from "./panels.mjs";
 
 export class FilesView {
@@ -14,6 +15,15 @@ export class FilesView {
     byId("files-whole").addEventListener("click", () => this.zoom());
     byId("files-svg").addEventListener("click", () => {
       if (this.panels.shown) download("dumbbell-figure.svg", new Blob([this.panels.svg(this.title)], { type: "image/svg+xml" }));
+    });
+    const seen = (change, ...given) => this.zoom(...change(this.panels.shown.range, this.whole, ...given));
+    onKeys(() => !byId("files").hidden && this.panels.shown, {
+      "+": () => seen(scaled, 0.5),
+      "=": () => seen(scaled, 0.5),
+      "-": () => seen(scaled, 2),
+      ArrowLeft: () => seen(shifted, -0.25),
+      ArrowRight: () => seen(shifted, 0.25),
+      0: () => this.zoom(),
     });
     for (const kind of ["capture", "files"]) {
       const input = byId(`${kind}-input`);

@@ -6,6 +6,7 @@ import { explanation, headline } from "./events.mjs";
 import { FilesView } from "./files-view.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
 import { GivenChoice, givenPlan, unpacked } from "./given.mjs";
+import { onKeys, scaled } from "./keys.mjs";
 import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
 import { Prediction } from "./predict.mjs";
@@ -109,6 +110,14 @@ export function open(model, worker, wasm) {
     byId("whole").disabled = range === null;
     worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.columns });
   }
+
+  /** Enlarge around the playhead, or show more of the time. */
+  function scale(factor) {
+    const [from, to] = scaled(app.range, [0, app.duration], factor, player.t);
+    zoom(to - from < app.duration ? [from, to] : null);
+  }
+  const keys = { "+": () => scale(0.5), "=": () => scale(0.5), "-": () => scale(2), 0: () => zoom(null) };
+  onKeys(() => !byId("studio").hidden, keys);
 
   /** Ask for the state at a time: one question at a time, the last one wins. */
   function ask(t) {
