@@ -8,6 +8,7 @@ import json
 import random
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,29 @@ def test_without_the_engine_one_line_names_the_remedy(tmp_path: Path, monkeypatc
     monkeypatch.setattr(write, "FOLDER", tmp_path)
     with pytest.raises(DumbbellError, match=r"^this installation has no dumbbell.wasm: `make studio` .* builds it$"):
         write.page()
+
+
+@pytest.mark.parametrize(
+    ("programs", "reason"),
+    [
+        ({}, "Rust is needed: https://rustup.rs"),
+        ({"rustc": "echo /none", "cargo": ""}, "rustc has no standard library for wasm32-unknown-unknown: rustup"),
+        (
+            {"rustc": "echo /none", "cargo": "", "rustup": "echo error: no network >&2; exit 1"},
+            "`rustup target add wasm32-unknown-unknown` failed: error: no network",
+        ),
+    ],
+)
+def test_the_build_names_what_it_needs(programs: dict[str, str], reason: str, tmp_path: Path) -> None:
+    for name, script in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    command = [sys.executable, str(ROOT / "packaging" / "build_web.py")]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"dumbbell.wasm is not built: {reason}")
+    assert done.stderr.endswith(". Everything but `dumbbell studio` works.\n")
+    assert done.stderr.count("\n") == 1
 
 
 def acted(name: str, profile: Path, given: object = None) -> dict[str, Any]:
