@@ -32,7 +32,7 @@ def missing() -> str | None:
     if has_target():
         return None
     if shutil.which("rustup") is None:
-        return f"rustc has no standard library for {TARGET}: rustup (https://rustup.rs) adds it, or a distribution's package"
+        return f"rustc has no standard library for {TARGET}: rustup adds it (https://rustup.rs)"
     add = ["rustup", "target", "add", TARGET]
     done = subprocess.run(add, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
