@@ -27,7 +27,8 @@ pub(super) fn payload<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         // The redirect header of WCCP version 2 is no IP header.
         (0, 0x883e) if body.u8(0).is_some_and(|b| b >> 4 == 4) => ip::v4(path, body),
         (0, 0x883e) => ip::v4(path, body.after(4)),
-        (0, 0x8200..=0x8370) => wireless::frame(path, body, false),
+        // Wireshark reads each sixteenth of these.
+        (0, 0x8200..=0x8370) if kind.is_multiple_of(16) => wireless::frame(path, body, false),
         // The EtherTypes that Wireshark reads in GRE.
         (0, 0x0800 | 0x86dd | 0x6558 | 0x8847 | 0x8848 | 0x8909 | 0x894f | 0x0806) => {
             ethertype::payload(path, kind, body)
