@@ -65,7 +65,8 @@ impl Key {
 impl Table {
     /// Appends the rows as JSON objects with `separator` between them: a comma, or a line feed.
     pub fn write_json(&self, separator: u8, to: &mut Vec<u8>) {
-        let keys: Vec<Key> = self.columns.iter().enumerate().map(|(n, (name, _))| Key::new(n, name)).collect();
+        let keys: Vec<Key> =
+            self.columns.iter().enumerate().map(|(n, (name, _))| Key::new(n, name)).collect();
         for row in 0..self.rows() {
             if row > 0 {
                 to.push(separator);
