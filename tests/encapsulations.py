@@ -228,6 +228,8 @@ CASES: dict[str, Case] = {
     "gre-mpls": Case(ETHERNET, gre(0, 0x8847, b"", mpls)),
     "gre-pptp": Case(ETHERNET, gre(0x3001, 0x880B, bytes(8), lambda d: b"\xff\x03" + ppp(d))),
     "gre-wlan-8200": Case(ETHERNET, gre(0, 0x8200, b"", wlan)),
+    "gre-wlan-8370": Case(ETHERNET, gre(0, 0x8370, b"", wlan)),
+    "gre-frame-relay": Case(ETHERNET, gre(0, 0x6559, b"\x18\x41\x03\xcc")),
     "gre-wccp": Case(ETHERNET, gre(0, 0x883E, bytes(4))),
     "gre-nsh": Case(ETHERNET, gre(0, 0x894F, b"", nsh)),
     "erspan-1": Case(ETHERNET, gre(0, 0x88BE, b"", eth)),

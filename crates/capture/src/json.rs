@@ -4,42 +4,79 @@ use std::io::Write;
 
 use crate::table::{MISSING, Table, Values};
 
+/// The text before a value, and with the most frequent values: most cells of a table are one copy.
+struct Key {
+    plain: Vec<u8>,
+    zero: Vec<u8>,
+    null: Vec<u8>,
+}
+
+impl Key {
+    fn new(n: usize, name: &str) -> Self {
+        let plain = format!("{}\"{name}\":", if n > 0 { "," } else { "" });
+        let with = |value: &str| format!("{plain}{value}").into_bytes();
+        Self { zero: with("0"), null: with("null"), plain: plain.into_bytes() }
+    }
+
+    fn cell(&self, values: &Values, row: usize, to: &mut Vec<u8>) {
+        match values {
+            Values::U64(v) => self.unsigned(v[row], to),
+            Values::U32(v) => self.unsigned(v[row].into(), to),
+            Values::U16(v) => self.unsigned(v[row].into(), to),
+            Values::U8(v) => self.unsigned(v[row].into(), to),
+            Values::I64(v) if v[row] == MISSING => to.extend_from_slice(&self.null),
+            Values::I64(v) => self.signed(v[row], to),
+            Values::I32(v) if v[row] < 0 => to.extend_from_slice(&self.null),
+            Values::I32(v) => self.signed(v[row].into(), to),
+            Values::F64(v) if !v[row].is_finite() => to.extend_from_slice(&self.null),
+            Values::F64(v) => {
+                to.extend_from_slice(&self.plain);
+                float(v[row], to);
+            }
+            Values::Text(v) => {
+                to.extend_from_slice(&self.plain);
+                text(&v[row], to);
+            }
+        }
+    }
+
+    #[inline]
+    fn unsigned(&self, n: u64, to: &mut Vec<u8>) {
+        if n == 0 {
+            to.extend_from_slice(&self.zero);
+        } else {
+            to.extend_from_slice(&self.plain);
+            unsigned(n, to);
+        }
+    }
+
+    #[inline]
+    fn signed(&self, n: i64, to: &mut Vec<u8>) {
+        if n < 0 {
+            to.extend_from_slice(&self.plain);
+            to.push(b'-');
+            unsigned(n.unsigned_abs(), to);
+        } else {
+            self.unsigned(n.unsigned_abs(), to);
+        }
+    }
+}
+
 impl Table {
     /// Appends the rows as JSON objects with `separator` between them: a comma, or a line feed.
     pub fn write_json(&self, separator: u8, to: &mut Vec<u8>) {
-        let keys: Vec<String> = self
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(n, (name, _))| format!("{}\"{name}\":", if n > 0 { "," } else { "" }))
-            .collect();
+        let keys: Vec<Key> =
+            self.columns.iter().enumerate().map(|(n, (name, _))| Key::new(n, name)).collect();
         for row in 0..self.rows() {
             if row > 0 {
                 to.push(separator);
             }
             to.push(b'{');
             for (key, (_, values)) in keys.iter().zip(&self.columns) {
-                to.extend_from_slice(key.as_bytes());
-                cell(values, row, to);
+                key.cell(values, row, to);
             }
             to.push(b'}');
         }
-    }
-}
-
-fn cell(values: &Values, row: usize, to: &mut Vec<u8>) {
-    match values {
-        Values::U64(v) => unsigned(v[row], to),
-        Values::U32(v) => unsigned(v[row].into(), to),
-        Values::U16(v) => unsigned(v[row].into(), to),
-        Values::U8(v) => unsigned(v[row].into(), to),
-        Values::I64(v) if v[row] == MISSING => to.extend_from_slice(b"null"),
-        Values::I64(v) => signed(v[row], to),
-        Values::I32(v) if v[row] < 0 => to.extend_from_slice(b"null"),
-        Values::I32(v) => signed(v[row].into(), to),
-        Values::F64(v) if !v[row].is_finite() => to.extend_from_slice(b"null"),
-        Values::F64(v) => float(v[row], to),
-        Values::Text(v) => text(&v[row], to),
     }
 }
 
@@ -72,13 +109,6 @@ fn float(x: f64, to: &mut Vec<u8>) {
         // Writing to memory cannot fail.
         let _ = write!(to, "{x:?}");
     }
-}
-
-fn signed(n: i64, to: &mut Vec<u8>) {
-    if n < 0 {
-        to.push(b'-');
-    }
-    unsigned(n.unsigned_abs(), to);
 }
 
 fn unsigned(mut n: u64, to: &mut Vec<u8>) {

@@ -23,6 +23,7 @@
 pub mod analyze;
 pub mod capinfos;
 pub mod dissect;
+mod dscp;
 mod error;
 pub mod flow;
 mod frame;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use crate::Frame;
 use crate::dissect::{Ip, Outer, UdpView};
+use crate::dscp;
 use crate::quic::Quic;
 use crate::tcp::track::{Folding, Key};
 
@@ -13,7 +14,7 @@ use crate::tcp::track::{Folding, Key};
 const DETECTION: u64 = 4;
 
 /// One direction of a UDP conversation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Side {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
@@ -21,6 +22,7 @@ pub(crate) struct Side {
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) ecn: [u64; 4],
+    pub(crate) dscp: dscp::Counts,
     /// First fragments of incomplete datagrams: packets without payload.
     pub(crate) fragments: u64,
 }
@@ -108,6 +110,7 @@ impl Conversations {
         side.payload_bytes += u64::from(len.unwrap_or(0));
         side.fragments += u64::from(len.is_none());
         side.ecn[usize::from(ip.ecn.bits())] += 1;
+        dscp::count(&mut side.dscp, ip.dscp);
         Some((c, d))
     }
 

@@ -2,6 +2,7 @@
 //! both lists.
 
 use super::flows::{finite, ms, ms_i};
+use crate::dscp;
 use crate::quic::Quic;
 use crate::table::{Table, column};
 use crate::udp::Conversation;
@@ -40,6 +41,7 @@ pub(super) fn udp(conversations: &[Conversation], origin: i64) -> Table {
         .with("ect1", count(|s| s.ecn[1]))
         .with("ect0", count(|s| s.ecn[2]))
         .with("ce", count(|s| s.ecn[3]))
+        .with("dscp", column(rows, |r| dscp::text(&r.0.sides[r.1].dscp)))
 }
 
 /// `quic`: one row for each QUIC connection.

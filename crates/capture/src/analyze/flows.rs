@@ -3,6 +3,7 @@
 
 use super::connections::Connections;
 use super::records::{ConnectionRecord, Course};
+use crate::dscp;
 use crate::flow::Ending;
 use crate::flow::classify::Guess;
 use crate::flow::rounds::{Phase, Round};
@@ -174,7 +175,7 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("ect1", count(|s| s.ecn[1]))
         .with("ect0", count(|s| s.ecn[2]))
         .with("ce", count(|s| s.ecn[3]))
-        .with("dscp", column(rows, |r| dscp(r.side)))
+        .with("dscp", column(rows, |r| dscp::text(&r.side.dscp)))
         .with("ece", count(|s| s.ece))
         .with("cwr", count(|s| s.cwr))
         .with("ecn_negotiated", column(rows, |r| u8::from(r.side.syn_ecn && r.other.syn_ecn)))
@@ -193,13 +194,6 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         table = table.with(label.name(), column(rows, |r| r.side.labels[label as usize]));
     }
     table
-}
-
-/// Code points with the number of their segments: `46:120 10:3`.
-fn dscp(side: &Side) -> String {
-    let mut counts = side.dscp.clone();
-    counts.sort_by_key(|&(dscp, count)| (std::cmp::Reverse(count), dscp));
-    counts.iter().map(|(dscp, count)| format!("{dscp}:{count}")).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn finite(x: f64) -> f64 {

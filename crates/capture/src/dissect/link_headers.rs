@@ -52,7 +52,7 @@ fn fddi<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
 }
 
 /// The address (its last byte is odd), then NLPID [RFC 2427] or, as Cisco writes it, an EtherType.
-fn frame_relay<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+pub(super) fn frame_relay<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let Some(end) = at.data.iter().take(4).position(|b| b & 1 == 1) else { return path.none(Unread::Cut) };
     let at = at.after(end + 1);
     match at.head::<2>() {

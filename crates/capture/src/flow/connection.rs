@@ -5,6 +5,7 @@
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
+use crate::dscp;
 use crate::pack::{fields, variants};
 use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, OrderHints};
 use crate::tcp::label::{Label, Labels, Rules};
@@ -99,9 +100,7 @@ impl Connection {
         side.bytes += u64::from(s.frame_len);
         side.last = side.last.max(s.time);
         side.ecn[usize::from(s.ecn.bits())] += 1;
-        if s.dscp != 0 {
-            side.count_dscp(s.dscp);
-        }
+        dscp::count(&mut side.dscp, s.dscp);
         side.cut_headers += u64::from(s.header_cut);
         if let Some(len) = s.len {
             self.process(d, s, len, &mut seen);

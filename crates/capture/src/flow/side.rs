@@ -163,15 +163,6 @@ pub struct Side {
 }
 
 impl Side {
-    /// Counts a code point other than 0.
-    #[cold]
-    pub(crate) fn count_dscp(&mut self, dscp: u8) {
-        match self.dscp.iter_mut().find(|(known, _)| *known == dscp) {
-            Some((_, count)) => *count += 1,
-            None => self.dscp.push((dscp, 1)),
-        }
-    }
-
     /// The highest end of data is now `number`; `base` is the first number.
     #[inline]
     pub(crate) fn set_high(&mut self, number: u32, base: u32) {
