@@ -95,31 +95,51 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
+/// Calls `parts` with a part of a table.
+fn pass_on(py: Python<'_>, parts: &Py<PyAny>, table: Table) -> PyResult<()> {
+    let name = table.name.clone();
+    parts.call1(py, (name, arrays(py, table)?)).map(drop)
+}
+
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. Raises
-/// RunError, or the KeyboardInterrupt that ended Python code.
+/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. With
+/// `parts`, it is called with the name and the columns of parts of long tables while the run is in progress; the tables of
+/// the output then have the rows after them. Raises RunError, the KeyboardInterrupt that ended Python code, or the error of
+/// `parts`.
 #[pyfunction]
-#[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None))]
+#[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None, parts=None))]
 pub(crate) fn run(
     py: Python<'_>,
     plan_json: &str,
     variants: Option<&Bound<'_, PyDict>>,
     rules: Option<&Bound<'_, PyDict>>,
     disciplines: Option<&Bound<'_, PyDict>>,
+    parts: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
     let external = Externals {
         variants: external::by_name(variants)?,
         rules: external::rules_by_name(rules)?,
         disciplines: external::disciplines_by_name(disciplines)?,
     };
+    let mut refused = None;
     let output = py
         .detach(|| {
             let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
             let simulation = Simulation::with_externals(&plan, &external).map_err(|e| e.to_string())?;
             drop(plan); // a plan of many flows is large
-            simulation.finish().map_err(|e| e.to_string())
+            let Some(parts) = parts else {
+                return simulation.finish().map(Some).map_err(|e| e.to_string());
+            };
+            let mut sink = |table: Table| {
+                refused = Python::attach(|py| pass_on(py, &parts, table)).err();
+                refused.is_none()
+            };
+            simulation.finish_in_parts(&mut sink).map_err(|e| e.to_string())
         })
         .map_err(|e| external::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
+    let Some(output) = output else {
+        return Err(refused.unwrap_or_else(|| RunError::new_err("the run was ended")));
+    };
     Ok(RunOutput {
         flows: dicts(py, &output.flows)?,
         queues: dicts(py, &output.queues)?,

@@ -10,9 +10,14 @@ use crate::output::Output;
 use crate::run::{Externals, build};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{AppPlan, Plan};
-use dumbbell_trace::TableSlice;
-use dumbbell_units::Time;
+use dumbbell_trace::{Table, TableSlice};
 use dumbbell_units::flow_number::direction_of;
+use dumbbell_units::{Dur, Time};
+
+/// Rows from which [`Simulation::finish_in_parts`] passes a table on: some MB.
+const PART_ROWS: usize = 1 << 16;
+/// Virtual time between two looks at the rows: some 100,000 rows per link at 10 Gbit/s.
+const PART_TIME: Dur = Dur(100_000_000);
 
 /// A run that has begun.
 pub struct Simulation {
@@ -109,6 +114,33 @@ impl Simulation {
         let flows = self.flows.iter().filter_map(|flow| flow.recorder());
         let queues = self.net.links.iter().filter_map(|link| link.recorder.as_ref());
         flows.flat_map(|flow| flow.so_far()).chain(queues.flat_map(|queue| queue.so_far()))
+    }
+
+    /// Takes the rows so far out of each table of [`Simulation::series`], and of the table of packets, that has at least
+    /// `least`, and passes them on, in the order of the table. The rows that [`Simulation::finish`] returns follow them.
+    pub fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        for recorder in self.flows.iter_mut().filter_map(|flow| flow.recorder_mut()) {
+            recorder.drain(least, sink);
+        }
+        self.net.drain(least, sink);
+    }
+
+    /// Processes the remaining events and passes on the rows of long series while the run is in progress: the trace of the
+    /// output has the rows after them. The memory of series then doesn't grow with the run. Returns None if `sink` has
+    /// returned false.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::advance`].
+    pub fn finish_in_parts(
+        mut self,
+        sink: &mut dyn FnMut(Table) -> bool,
+    ) -> Result<Option<Output>, SimError> {
+        let (mut until, mut wanted) = (self.net.clock + PART_TIME, true);
+        while wanted && self.advance(until)? {
+            self.drain(PART_ROWS, &mut |table| wanted = wanted && sink(table));
+            until = until + PART_TIME;
+        }
+        if wanted { self.finish().map(Some) } else { Ok(None) }
     }
 
     /// Processes the remaining events and returns the results.
