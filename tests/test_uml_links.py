@@ -120,5 +120,5 @@ def test_a_busy_link_keeps_its_jitter() -> None:
     flows = [{"name": "f", "variant": "cubic", "stack": "linux"}]
     given = scenario(flows=flows, network__bottleneck__jitter="8 ms")
     linux, simulated = (flow(results, "f")["rtt_mean_ms"] for results in (once(given), run(given)))
-    # If transmission spaced packets again after their jitter, each would wait for the largest jitter so far: about 79 ms.
+    # 79 ms if transmission spaced packets again after their jitter: each would wait for the largest jitter so far.
     assert linux == pytest.approx(simulated, rel=0.03)
