@@ -4,12 +4,12 @@ use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::external;
 use dumbbell_plan::Plan;
-use dumbbell_sim::{Capture, Externals, Qlog, Simulation};
+use dumbbell_sim::{Capture, Externals, Part, Qlog, Simulation};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -64,14 +64,16 @@ impl RunOutput {
         self.captures.iter().map(|capture| capture.name().to_owned()).collect()
     }
 
-    /// Writes the packets of a capture point to a pcapng file. Raises KeyError for an unknown name, OSError.
-    fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+    /// Writes the packets of a capture point to a pcapng file; `append`: after the parts that were passed on. Raises KeyError
+    /// for an unknown name, OSError.
+    #[pyo3(signature = (name, path, append=false))]
+    fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf, append: bool) -> PyResult<()> {
         let Some(capture) = self.captures.iter().find(|capture| capture.name() == name) else {
             return Err(PyKeyError::new_err(name.to_owned()));
         };
         py.detach(|| {
-            let file = BufWriter::new(File::create(path)?);
-            capture.write(file)?;
+            let file = if append { File::options().append(true).open(path)? } else { File::create(path)? };
+            capture.write(BufWriter::new(file))?;
             Ok(())
         })
     }
@@ -95,17 +97,25 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
-/// Calls `parts` with a part of a table.
-fn pass_on(py: Python<'_>, parts: &Py<PyAny>, table: Table) -> PyResult<()> {
-    let name = table.name.clone();
-    parts.call1(py, (name, arrays(py, table)?)).map(drop)
+/// Passes a part of the output on to Python.
+fn pass_on(py: Python<'_>, parts: &Py<PyAny>, part: Part) -> PyResult<()> {
+    match part {
+        Part::Table(table) => {
+            let name = table.name.clone();
+            parts.call_method1(py, "add_rows", (name, arrays(py, table)?))
+        }
+        Part::Capture { name, bytes } => {
+            parts.call_method1(py, "add_packets", (name, PyBytes::new(py, &bytes)))
+        }
+    }
+    .map(drop)
 }
 
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. With
-/// `parts`, it is called with the name and the columns of parts of long tables while the run is in progress; the tables of
-/// the output then have the rows after them. Raises RunError, the KeyboardInterrupt that ended Python code, or the error of
-/// `parts`.
+/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. While
+/// the run is in progress, parts of long tables go to `parts.add_rows` (name and columns), and those of long captures to
+/// `parts.add_packets` (name and bytes of the file); the output then has the rows and packets after them. Raises RunError,
+/// the KeyboardInterrupt that ended Python code, or the error of `parts`.
 #[pyfunction]
 #[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None, parts=None))]
 pub(crate) fn run(
@@ -130,8 +140,8 @@ pub(crate) fn run(
             let Some(parts) = parts else {
                 return simulation.finish().map(Some).map_err(|e| e.to_string());
             };
-            let mut sink = |table: Table| {
-                refused = Python::attach(|py| pass_on(py, &parts, table)).err();
+            let mut sink = |part: Part| {
+                refused = Python::attach(|py| pass_on(py, &parts, part)).err();
                 refused.is_none()
             };
             simulation.finish_in_parts(&mut sink).map_err(|e| e.to_string())

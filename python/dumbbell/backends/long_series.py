@@ -1,8 +1,8 @@
-"""Series of long runs, on disk: memory doesn't grow with the length of a run.
+"""Series and captures of long runs, on disk: memory doesn't grow with the length of a run.
 
-The simulator passes on the rows of a long table in parts while the run is in progress. They lie in files without
-names, which vanish with their last user, also if the process is killed. Several runs share a file, because the number
-of open files is limited.
+The simulator passes on the rows of a long table, and the packets of a capture, in parts while the run is in progress.
+They lie in files without names, which vanish with their last user, also if the process is killed. Several runs share
+a file, because the number of open files is limited.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -36,23 +38,29 @@ class _File:
         self._lock = threading.Lock()
         self.size = 0
 
-    def append(self, values: npt.NDArray[np.generic]) -> int:
-        """Append values; returns their place."""
+    def append(self, data: bytes | memoryview) -> int:
+        """Append data; returns its place."""
         with self._lock:
             at = self.size
             self._file.seek(at)
-            self._file.write(values.data)
+            self._file.write(data)
             self._file.flush()
-            self.size += values.nbytes
+            self.size += data.nbytes if isinstance(data, memoryview) else len(data)
         return at
 
-    def read(self, at: int, dtype: np.dtype[np.generic], count: int) -> npt.NDArray[np.generic]:
+    def values(self, at: int, dtype: np.dtype[np.generic], count: int) -> npt.NDArray[np.generic]:
         """Read values."""
         values = np.empty(count, dtype)
         with self._lock:
             self._file.seek(at)
             self._file.readinto(values.data)  # type: ignore[attr-defined]
         return values
+
+    def data(self, at: int, count: int) -> bytes:
+        """Read bytes."""
+        with self._lock:
+            self._file.seek(at)
+            return self._file.read(count)
 
 
 class _Files:
@@ -79,6 +87,17 @@ def _directory() -> str | None:
     return next((place for place in DIRECTORIES if os.access(place, os.W_OK)), None)
 
 
+@contextmanager
+def _stored(kind: str, else_: str) -> Iterator[None]:
+    """Name the directory if it is full."""
+    try:
+        yield
+    except OSError as e:
+        place = _directory() or tempfile.gettempdir()
+        message = f"{kind}: {place}: {e.strerror or e}: $TMPDIR chooses another directory, {else_}"
+        raise BackendError(message) from None
+
+
 @dataclass(frozen=True)
 class _Part:
     """Rows of a table in a file: the place and type of each column."""
@@ -88,16 +107,17 @@ class _Part:
     columns: dict[str, tuple[int, np.dtype[np.generic]]]
 
     def read(self) -> Table:
-        return {name: self.file.read(at, dtype, self.rows) for name, (at, dtype) in self.columns.items()}
+        return {name: self.file.values(at, dtype, self.rows) for name, (at, dtype) in self.columns.items()}
 
 
 class LongSeries:
-    """The parts of a run's tables that are on disk."""
+    """The parts of a run's tables and captures that are on disk."""
 
     def __init__(self) -> None:
         self._parts: dict[str, list[_Part]] = {}
+        self._packets: dict[str, list[tuple[_File, int, int]]] = {}
 
-    def add(self, name: str, table: Table) -> None:
+    def add_rows(self, name: str, table: Table) -> None:
         """Store the next rows of a table.
 
         Raises
@@ -105,16 +125,32 @@ class LongSeries:
         BackendError
             If the disk is full.
         """
-        try:
+        with _stored("series", "trace.interval fewer rows"):
             file = _FILES.now()
-            columns = {column: (file.append(values), values.dtype) for column, values in table.items()}
-        except OSError as e:
-            place = _directory() or tempfile.gettempdir()
-            raise BackendError(
-                f"series: {place}: {e.strerror or e}: $TMPDIR chooses another directory, trace.interval fewer rows"
-            ) from None
+            columns = {column: (file.append(values.data), values.dtype) for column, values in table.items()}
         rows = len(next(iter(table.values())))
         self._parts.setdefault(name, []).append(_Part(file, rows, columns))
+
+    def add_packets(self, name: str, data: bytes) -> None:
+        """Store the next bytes of a capture file.
+
+        Raises
+        ------
+        BackendError
+            If the disk is full.
+        """
+        with _stored("captures", "a smaller snaplen shorter packets"):
+            file = _FILES.now()
+            self._packets.setdefault(name, []).append((file, file.append(data), len(data)))
+
+    def write_capture(self, name: str, rest: Callable[[str, Path, bool], None], place: Path) -> None:
+        """Write a capture file; ``rest`` writes the packets after those on disk, to a new file or at its end."""
+        parts = self._packets.get(name, [])
+        if parts:
+            with place.open("wb") as out:
+                for file, at, count in parts:
+                    out.write(file.data(at, count))
+        rest(name, place, bool(parts))
 
     def completed(self, last: Mapping[str, Table]) -> Mapping[str, Table]:
         """Return all tables of the run, of which ``last`` has the rows after those on disk."""

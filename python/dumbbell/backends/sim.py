@@ -22,6 +22,7 @@ from dumbbell.scenario.video import Video
 
 if TYPE_CHECKING:
     from dumbbell.backends.long_series import LongSeries
+    from dumbbell.scenario import Scenario
 
 __all__ = ["Simulator"]
 
@@ -139,9 +140,8 @@ class Simulator:
             variants = {name: own.handle for name, own in _own_variants(job).items()}
             disciplines = {name: own.handle for name, own in own_disciplines(job.cell.scenario).items()}
             plan = plan_text(job.cell)
-            long = _long_series() if job.cell.scenario.trace.tables else None
-            parts = None if long is None else long.add
-            output = _core.run(plan.with_seed(job.seed), variants, _own_rules(job), disciplines, parts)
+            long = _long_series(job.cell.scenario)
+            output = _core.run(plan.with_seed(job.seed), variants, _own_rules(job), disciplines, long)
             if plan.characters > KEPT:
                 _return_memory()
         except _core.RunError as e:
@@ -151,13 +151,17 @@ class Simulator:
         tables: Mapping[str, Table] = {name: output.table(name) for name in output.tables()}
         if long is not None:
             tables = long.completed(tables)
-        captures: dict[str, Callable[[Path], None]] = {
-            name: partial(output.write_capture, name) for name in output.captures()
-        }
+        captures: dict[str, Callable[[Path], None]] = {}
+        if long is not None:
+            captures = {name: partial(long.write_capture, name, output.write_capture) for name in output.captures()}
         return Finished(job, output.flows, output.queues, output.transfers, tables, captures, dict(output.qlogs()))
 
 
-def _long_series() -> LongSeries:
+def _long_series(scenario: Scenario) -> LongSeries | None:
+    """Return a place for long series and captures; None if there are none."""
+    trace = scenario.trace
+    if not (trace.tables or trace.packets or scenario.capture.at):
+        return None
     from dumbbell.backends.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
 
     return LongSeries()

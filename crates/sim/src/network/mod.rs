@@ -38,6 +38,7 @@ use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
 use feeders::{Feeders, set_onward};
 pub use queues::Disciplines;
+use std::io;
 
 /// See the top of this file.
 pub(crate) struct Network {
@@ -287,6 +288,19 @@ impl Network {
         }
         if let Some(packets) = &mut self.packets {
             packets.drain(least, sink);
+        }
+    }
+
+    /// Passes on the parts of captures that are complete, if at least `least` packets are in memory: see
+    /// [`crate::Simulation::drain_captures`].
+    pub(crate) fn drain_captures(
+        &mut self,
+        least: usize,
+        sink: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> io::Result<()> {
+        match &mut self.captures {
+            Some(captures) if captures.kept() >= least.max(1) => captures.drain(self.pool.in_use(), sink),
+            _ => Ok(()),
         }
     }
 

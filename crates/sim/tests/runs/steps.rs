@@ -3,7 +3,7 @@
 
 use crate::one_by_one::{difference, network};
 use crate::plans::{Row, text};
-use dumbbell_sim::{Output, Simulation};
+use dumbbell_sim::{Output, Part, Simulation};
 use dumbbell_trace::{ColumnSlice, Table, TableSlice};
 use dumbbell_units::Time;
 use proptest::prelude::*;
@@ -96,7 +96,8 @@ fn a_long_run_passes_its_series_on_in_parts() {
         .set("/trace/series", json!(true))
         .set("/trace/packets", json!(true));
     let (mut joined, mut most, mut parts) = (Joined::default(), 0, 0);
-    let mut sink = |table: Table| {
+    let mut sink = |part: Part| {
+        let Part::Table(table) = part else { panic!("the run has no captures") };
         (most, parts) = (most.max(table.rows()), parts + 1);
         joined.add(&table);
         true
