@@ -89,7 +89,7 @@ impl Conversations {
                     first_frame: frame.number,
                     key,
                     low_first: from_low,
-                    sides: [Side::default(); 2],
+                    sides: Default::default(),
                     quic: None,
                 });
                 self.map.insert(key, n);
