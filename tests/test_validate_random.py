@@ -35,17 +35,25 @@ def test_a_case_depends_on_the_seed_and_its_number_only() -> None:
 
 
 def test_the_verdict_has_a_tolerance_and_a_standard_error() -> None:
-    # Goodput: means 10 and 9, 11 % apart. Variances 0.01 and 0.01 over 3 runs: error sqrt(0.02 / 3) = 0.082 < 0.5.
-    # Retransmissions: 4 apart of 10; variances 28 and 4: error sqrt(32 / 3) = 3.27; 4 < 6.5.
+    # Goodput: means 10 and 9, 11 % apart. Variance 0.01 on both sides over 3 runs: error sqrt(0.01 * 2 / 3) = 0.082.
+    # Retransmissions: 4 apart of 10; the variances 28 and 4 together 16: error sqrt(16 * 2 / 3) = 3.27. With four
+    # degrees of freedom "two standard errors" are 2.87.
     of = judge("c", measured([9.9, 10.0, 10.1], [8, 16, 18]), measured([8.9, 9.0, 9.1], [8, 10, 12]))
     assert [(j.figure, j.outcome) for j in of] == [
         ("goodput_bps", Outcome.DIFFERENT),
         ("retransmitted_packets", Outcome.CHANCE),
     ]
     assert of[0].error == pytest.approx(0.0816, abs=1e-3)
+    assert of[0].freedom == 4
+    assert of[1].most_by_chance == pytest.approx(2.869 * 3.266, rel=1e-3)
     # 1/9 in parts of the kernel's, 2.2 times the tolerance of 5 %.
     assert of[0].relative == pytest.approx(1 / 9)
     assert of[0].excess == pytest.approx(1 / 9 / 0.05)
+    # The variance comes from the runs of both sides together: six of variance 0 and three of variance 1 give 2 / 7,
+    # and the error is sqrt(2 / 7 * (1 / 6 + 1 / 3)) = 0.378.
+    unequal = judge("c", measured([10.0] * 6, []), measured([8.0, 9.0, 10.0], []))[0]
+    assert unequal.freedom == 7
+    assert unequal.error == pytest.approx(0.378, abs=1e-3)
     # Three packets are always the same, even of none.
     few = judge("c", measured([9.0], [3]), measured([9.0], [0]))
     assert {j.outcome for j in few} == {Outcome.SAME}
@@ -54,9 +62,17 @@ def test_the_verdict_has_a_tolerance_and_a_standard_error() -> None:
     assert [row["different %"] for row in shares] == [100.0, 0.0]
 
 
+def test_the_simulators_first_runs_are_those_of_the_kernel() -> None:
+    case = next(iter(drawn(1, 7)))
+    more = case.repeated(4)
+    assert (more.name, more.scenario.repetitions) == (case.name, 12)
+    seeds = [[c.scenario.repetition_seed(r) for r in range(3)] for c in (case, more)]
+    assert seeds[0] == seeds[1]
+
+
 def test_differences_are_grouped_by_properties_of_the_case() -> None:
     cases = list(drawn(12, 3))
-    judged = [Judged(case.name, "f1", "reno", "goodput_bps", 2.0, 1.0, 0.01) for case in cases]
+    judged = [Judged(case.name, "f1", "reno", "goodput_bps", 2.0, 1.0, 0.01, 4) for case in cases]
     rows = groups(cases, judged).to_dicts()
     counts = {row["group"]: row["flows"] for row in rows if row["by"] == "buffers"}
     assert set(counts) == {"linux", "linux-tuned"} and sum(counts.values()) == 12

@@ -23,7 +23,7 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel import find
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.validate.at_random import AtRandom, keep_worst, table
-from dumbbell.validate.drawn import RANGES, drawn
+from dumbbell.validate.drawn import RANGES, SIMULATED, drawn
 from dumbbell.validate.run import held, measure
 from dumbbell.validate.verdicts import distribution, groups, judge
 
@@ -42,7 +42,7 @@ def compared(number: int, seed: int, minutes: float, keep: Path) -> AtRandom:
         done.cases.append(case)
         try:
             theirs = measure([case], kernel, jobs=1, keep=keep)[case.name]
-            ours = measure([case], simulator, jobs=1)[case.name]
+            ours = measure([case.repeated(SIMULATED)], simulator, jobs=1)[case.name]
         except BackendError as e:
             done.failed.append((case.name, str(e)))
             print(f"{case.name} was not run: {e}", flush=True)

@@ -60,7 +60,12 @@ __all__ = ["validate"]
     help="Compare N scenarios that are drawn from stated ranges.",
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of the draws. Default: 1.")
-@click.option("--repetitions", type=click.IntRange(min=2), metavar="R", help="Runs of each side. Default: 3.")
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=2),
+    metavar="R",
+    help="Runs of the kernel, and four times as many of the simulator. Default: 3.",
+)
 @click.option(
     "--shrink",
     type=click.IntRange(min=0),

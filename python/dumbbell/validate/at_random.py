@@ -17,7 +17,7 @@ from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.content import Content, Ran
 from dumbbell.studies.finding import Table
 from dumbbell.validate.cases import Case
-from dumbbell.validate.drawn import RANGES
+from dumbbell.validate.drawn import RANGES, SIMULATED
 from dumbbell.validate.run import measure
 from dumbbell.validate.shrink import shrunk
 from dumbbell.validate.verdicts import PRACTICAL, Judged, distribution, groups, judge, worst
@@ -27,7 +27,8 @@ __all__ = ["AtRandom", "compare_at_random", "content", "keep_worst", "table"]
 
 RULE = (
     "A figure is the same if the means differ by at most 5 % (retransmissions: 15 % or 3 packets), by chance if they "
-    "differ by more but by at most two standard errors of the difference, and different otherwise."
+    "differ by more but by at most two standard errors of the difference (Student's test with the variance of both "
+    "sides together), and different otherwise."
 )
 SHOWN = 30.0
 """Largest difference on the figure's axis, %."""
@@ -68,7 +69,7 @@ def compare_at_random(
     simulator, kernel = sides
 
     def compared(case: Case, place: Path | None = None) -> list[Judged]:
-        ours = measure([case], simulator, jobs=jobs)[case.name]
+        ours = measure([case.repeated(SIMULATED)], simulator, jobs=jobs)[case.name]
         theirs = measure([case], kernel, jobs=jobs, keep=place)[case.name]
         return judge(case.name, ours, theirs)
 

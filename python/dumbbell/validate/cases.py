@@ -104,6 +104,11 @@ class Case:
     name: str
     scenario: Scenario
 
+    def repeated(self, times: int) -> Case:
+        """Return the case with so many times as many repetitions; the first ones are the same runs."""
+        document = self.scenario.to_dict()
+        return Case(self.name, Scenario.from_dict({**document, "repetitions": times * self.scenario.repetitions}))
+
 
 def shared_variants() -> list[str]:
     """Name the variants that simulator and kernel both have, each once, as the kernel does."""

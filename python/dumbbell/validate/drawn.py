@@ -15,10 +15,12 @@ import numpy as np
 from dumbbell.scenario import Scenario
 from dumbbell.validate.cases import SAMPLE, STOCK, TUNED, Case, shared_variants
 
-__all__ = ["RANGES", "REPETITIONS", "drawn"]
+__all__ = ["RANGES", "REPETITIONS", "SIMULATED", "drawn"]
 
 REPETITIONS = 3
-"""Runs of each side, unless another number is given."""
+"""Runs of the kernel, unless another number is given."""
+SIMULATED = 4
+"""Runs of the simulator for each one of the kernel."""
 PACKETS = 40_000
 """Full packets that the bottleneck carries in one run, unless that is too short: bounds the length of fast runs."""
 LEAST_S = 2.0

@@ -257,6 +257,9 @@ impl TcpFlow {
             self.running = None;
             self.completed += 1;
             self.completed_at = net.now;
+            if self.all_transfers_completed() {
+                self.meter.close(net.now);
+            }
         }
         let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
         if over {

@@ -4,7 +4,8 @@
 //! pfifo, bfifo, pie     tbf, which leaves the next packet in the queue until it is sent          (qdisc_peek_head)
 //! red                   tbf > ets > red: tbf alone never asks an empty queue for a packet, so RED never sees an idle time
 //!                       (red_start_of_idle_period), its average stays above the maximum after a burst, and the flow starves.
-//!                       ets asks it, and takes the next packet out one transmission time early    (qdisc_peek_dequeued)
+//!                       ets asks it, and takes the next packet out one transmission time early    (qdisc_peek_dequeued);
+//!                       RED's thresholds and limit are therefore one packet less (`convert.rs`)
 //! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM that decides at the
 //!                       departure would do so one packet early                                   (qdisc_peek_dequeued)
 //! ```
