@@ -5,8 +5,8 @@
     python benches/sweep.py --cells 10000        # a smaller one
     python benches/sweep.py --write-docs         # and renew docs/data/performance
 
-Each part runs in a process of its own. Times are those of a clock. Memory is the sum of the largest resident sets of
-the process and of its workers.
+Each part runs in a process of its own. Times are those of a clock. Memory of one process is its largest resident set.
+Memory of all together counts shared pages once, and is the largest of samples [proc(5) smaps_rollup Pss].
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import dumbbell
@@ -125,9 +126,33 @@ PARTS: dict[str, Callable[[int, str], dict[str, float]]] = {
 def part(name: str, cells: int, argument: str) -> dict[str, float]:
     """Measure a part in a process of its own."""
     command = [sys.executable, __file__, "--cells", str(cells), "--part", name, argument]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        most = 0.0
+        while process.poll() is None:
+            most = max(most, sum(map(memory, tree(process.pid))))
+            time.sleep(0.25)
+        assert process.stdout is not None
+        found: dict[str, float] = json.loads(process.stdout.read())
+    return found | ({"memory of all processes together (MB)": most} if name == "made" else {})
+
+
+def tree(pid: int) -> list[int]:
+    """Return a process and all that it started."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:  # it has ended
+        return []
+    return [pid, *(p for child in children for p in tree(child))]
+
+
+def memory(pid: int) -> float:
+    """Return the memory of a process, MB: pages that n processes share count as 1 / n."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
 
 
 def measure(cells: int, dask: str | None) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Mapping
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -89,7 +90,7 @@ def probe(page: Path, *, width: int = 1280, dark: bool = False, script: str = "n
     return answer
 
 
-def posted(page: str, profile: Path, *, timeout_s: float = 300.0) -> Any:
+def posted(page: str, profile: Path, *, files: Mapping[str, Path] | None = None, timeout_s: float = 300.0) -> Any:
     """Open a page from a server on this machine, and return the JSON that it posts to ``/``.
 
     For pages that wait for other threads of the browser: `probe` ends when the page's own thread has nothing to do.
@@ -100,6 +101,8 @@ def posted(page: str, profile: Path, *, timeout_s: float = 300.0) -> Any:
         HTML.
     profile : Path
         A directory for the browser's files.
+    files : mapping of str to Path, optional
+        Files that the page can load, by their paths on the server.
     timeout_s : float
         After so long without an answer `queue.Empty` is raised.
     """
@@ -108,7 +111,10 @@ def posted(page: str, profile: Path, *, timeout_s: float = 300.0) -> Any:
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._send(page.encode() if self.path == "/" else b"")
+            if files and self.path in files:
+                self._send(files[self.path].read_bytes())
+            else:
+                self._send(page.encode() if self.path == "/" else b"")
 
         def do_POST(self) -> None:
             answers.put(self.rfile.read(int(self.headers["Content-Length"])))

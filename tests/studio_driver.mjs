@@ -138,11 +138,38 @@ const acts = {
     await finished(() => set("path-buffer", 200));
     found.pinned = byName("figures").textContent;
     found.csv = await (await saved("csv")).text();
+    found.svg = await (await saved("svg")).text();
     const picture = await saved("png");
     found.png = [picture.type, [...new Uint8Array(await picture.slice(0, 4).arrayBuffer())]];
     const bitmap = await createImageBitmap(picture);
     found.size = [bitmap.width, bitmap.height];
   },
+};
+
+acts.given = async ({ fragment }) => {
+  const utilization = () => [...document.querySelectorAll("#figures tr")].find((row) => row.textContent.startsWith("Utilization")).lastChild.textContent;
+  const run = async (act) => found.runs.push(await finished(act));
+  await started();
+  found.runs = [await finished(() => set("given-repetition", 0))];
+  await run(() => set("given-cell", 1));
+  await run(() => set("given-repetition", 1));
+  found.utilization = [utilization()];
+  await run(() => set("given-link", "r2->r3"));
+  found.utilization.push(utilization());
+  found.names = [...document.querySelectorAll("#legend button")].map((button) => button.textContent);
+  await new Promise((done) => {
+    const wait = () => (byName("packets").getAttribute("aria-label").includes("at r2") ? done() : setTimeout(wait, 5));
+    wait();
+  });
+  found.packets = byName("packets").getAttribute("aria-label");
+  found.file = await (await saved("toml")).text();
+  await run(() => { location.hash = `#${fragment}`; });
+  await run(() => set("given-cell", 1));
+  await finished(() => set("preset", "sawtooth"));
+  found.own = [byName("given").hidden, byName("own").hidden];
+  const broken = new Promise((done) => document.addEventListener("studio-failed", ({ detail }) => done(detail.message), { once: true }));
+  location.hash = "#given=AAAA";
+  found.broken = await broken;
 };
 
 export function act(name, given) {

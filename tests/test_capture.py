@@ -150,7 +150,7 @@ def test_spikes_are_counted_in_seconds(tmp_path: Path) -> None:
     path = tmp_path / "spikes.pcap"
     path.write_bytes(pcap([*start, *burst, *later]))
     found = capture.analyze(path)
-    assert error_rates(found).tolist() == [0.0, 60.0, 0.0, 70.0]
+    assert error_rates(found) == [0.0, 60.0, 0.0, 70.0]
     assert "2 spikes above 50 error packets/s, 70 at most (in windows of 1 s)." in list(summary(found))
 
 
@@ -248,6 +248,21 @@ def test_compare_gives_medians(cli: Callable[..., Any], one: Path, two: Path) ->
     assert done.returncode == 0, done.stderr
     line = next(text for text in done.stdout.splitlines() if "retransmitted bytes" in text)
     assert [float(word) for word in line.split()[-3:]] == [100, 200, 150]
+
+
+def test_files_side_by_side_are_equal_in_any_number_of_threads(
+    cli: Callable[..., Any], one: Path, two: Path, tmp_path: Path
+) -> None:
+    third = tmp_path / "third.pcap"
+    third.write_bytes(one.read_bytes()[:-30])
+    done = [cli("analyze", one, two, third, "--compare", "--json", "--jobs", n) for n in (1, 3)]
+    assert [d.returncode for d in done] == [1, 1]
+    assert done[0].stdout == done[1].stdout
+    assert [d["files"] for d in json.loads(done[0].stdout)] == [[str(f)] for f in (one, two, third)]
+    third.write_bytes(b"no capture")
+    refused = cli("analyze", one, two, third, "--compare")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "third.pcap" in refused.stderr
 
 
 def test_captures_of_one_name_are_kept_apart(cli: Callable[..., Any], one: Path, two: Path, tmp_path: Path) -> None:

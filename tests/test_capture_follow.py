@@ -68,24 +68,37 @@ def test_the_flows_of_each_second(tmp_path: Path) -> None:
     assert (there["packets"], there["throughput_bps"], there["retransmitted"]) == (8, 8 * (8 * 54 + 400), 1)
 
 
+def interrupted(given: bytes, stream: str, *options: str) -> tuple[str, str, str]:
+    """Return the first line of a stream, then the rest of stdout and stderr after Ctrl-C; stdin stays open."""
+    command = [sys.executable, "-m", "dumbbell", "analyze", "-", *options]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=False) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(given)
+        running.stdin.flush()
+        first = (running.stderr if stream == "stderr" else running.stdout).readline().decode()
+        running.send_signal(signal.SIGINT)
+        out, err = running.stdout.read().decode(), running.stderr.read().decode()
+        assert running.wait() == 0, err
+    return first, out, err
+
+
 def test_a_capture_that_is_being_written() -> None:
-    """Frames come through a pipe that stays open; after Ctrl-C and one more frame the report is printed."""
-    command = [sys.executable, "-m", "dumbbell", "analyze", "-"]
-    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert running.stdin is not None
-    assert running.stderr is not None
+    """Frames come through a pipe that stays open; Ctrl-C ends the input inside a frame, and the report is printed."""
     whole = pcap([*connection(), *connection(2000, 1.5)])
-    running.stdin.write(whole)
-    running.stdin.flush()
-    line = running.stderr.readline().decode()
+    line, out, err = interrupted(whole + whole[24:60], "stderr")
     assert line.startswith("#0 10.0.0.1:1000 -> 10.0.0.2:80  "), line
-    running.send_signal(signal.SIGINT)
-    more = pcap([(3.0 + n / 1000, A, 1000, 80, 500, 501, ACK, 10) for n in range(64)])[24:]
-    running.stdin.write(more)
-    running.stdin.flush()
-    out, err = running.communicate()
-    assert running.returncode == 0, err.decode()
-    assert "TCP connections" in out.decode()
+    assert "26 packets" in out
+    assert "2 TCP connections" in out
+    assert "damage" not in err
+
+
+def test_the_log_of_a_pipe_ends_with_an_interrupt() -> None:
+    line, out, err = interrupted(pcap([*connection(), *connection(2000, 9.0)]), "stdout", "--conn-log")
+    assert [json.loads(text)["id.orig_p"] for text in (line, *out.splitlines())] == [1000, 2000]
+    assert err == ""
 
 
 def udp(src: str, dst: str, sport: int, dport: int, payload: bytes) -> bytes:
@@ -119,7 +132,7 @@ def test_hosts_and_names(tmp_path: Path) -> None:
     ends = {row["address"]: row for row in found.tables["endpoints"].iter_rows(named=True)}
     assert (ends[A]["packets"], ends[A]["sent_packets"], ends[B]["received_packets"]) == (15, 8, 8)
     assert ends["10.0.0.9"]["sent_bytes"] == 2 * len(answer)
-    row = datagrams(found).row(0, named=True)
+    row = datagrams(found)[0]
     assert (row["conversation"], row["packets"]) == ("#0 10.0.0.9:53 -> 10.0.0.1:4000", 2)
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dumbbell.capture.output import write_frames, write_pages
+from dumbbell.capture.files import write_frames, write_pages
 from dumbbell.cli import output
 from dumbbell.plots.notebook import page_of
 from dumbbell.report.content import Content

@@ -13,6 +13,7 @@ import click
 import pytest
 
 import dumbbell.cli
+from test_capture import connection, pcap
 
 SLOW = {"jinja2", "matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"}
 """Libraries that take long to import."""
@@ -52,6 +53,12 @@ def test_a_run_imports_no_library_for_data_or_figures(tmp_path: Path) -> None:
     found = imported(tmp_path, "run", "first.toml")
     assert found & SLOW == {"pydantic"}
     assert not {m for m in found if m.startswith(("dumbbell.plots", "dumbbell.metrics", "dumbbell.studies"))}
+
+
+@pytest.mark.parametrize("args", [[], ["--json"], ["--classify"]], ids=" ".join)
+def test_an_analysis_imports_no_library_for_data_or_figures(tmp_path: Path, args: list[str]) -> None:
+    (tmp_path / "one.pcap").write_bytes(pcap(connection()))
+    assert not imported(tmp_path, "analyze", "one.pcap", *args) & SLOW
 
 
 def test_a_call_imports_only_its_own_command(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -298,6 +299,16 @@ def on_link(output: Any, link: str, now: int) -> int:
     return int(np.count_nonzero((table["t_ns"] <= now) & (now <= table["end_ns"] + 20_000_000)))
 
 
+def assert_is_figure(svg: str) -> None:
+    """Assert that SVG has axes, units and a legend."""
+    assert len(svg) < 200_000
+    assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    for words in ("time (s)", "Congestion window (packets)", "RTT (ms)", "1 cubic, pinned", "packet dropped"):
+        assert words in svg
+    assert not re.search("undefined|NaN|null", svg)
+    ElementTree.fromstring(svg)
+
+
 def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     found = acted("playhead", tmp_path / "profile")
     assert found["first"]["end"] == 20
@@ -352,6 +363,7 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
         for name in ("flow/flow1", "rtt/flow1", "flow/flow2", "rtt/flow2", "queue/r1->r2")
     ]
     assert len(lines) == 1 + sum(rows)
+    assert_is_figure(found["svg"])
     assert found["png"] == ["image/png", [0x89, 0x50, 0x4E, 0x47]]
     assert found["size"][0] > 300
     assert found["size"][1] > 700

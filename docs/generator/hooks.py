@@ -23,6 +23,7 @@ import verdict_grid
 import wifi_figures
 import workload_figures
 from dumbbell.exceptions import DumbbellError
+from dumbbell.studio import write
 
 GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
 
@@ -60,6 +61,8 @@ def on_files(files: Files, config: Any) -> Files:
         **workload_figures.all_figures(),
     }.items():
         files.append(File.generated(config, path, content=draw()))
+    if write.available():
+        files.append(File.generated(config, pages.STUDIO, content=write.page()))
     reports = five_reports.reports()
     counts = {report.name: report.counts for report in reports}
     for form in verdict_grid.FORMS:

@@ -8,8 +8,15 @@ from typing import Any
 import figures
 from directives import DirectiveError
 from dumbbell import registry
+from dumbbell.scenario import Scenario
+from dumbbell.studio import write
+from dumbbell.studio.given import fragment
 from md import escaped, fenced, table
 from stacks_reference import own_parameters
+
+STUDIO = "studio.html"
+"""The studio in the built documentation: one file for all pages."""
+LOAD = "const f = this.querySelector('iframe'); if (this.open &amp;&amp; !f.src) f.src = f.dataset.source"
 
 
 def variants() -> list[str]:
@@ -87,7 +94,24 @@ def _figure(figure: figures.Figure) -> str:
     return (
         f'<figure markdown="span">\n![{figure.alt}](img/{figure.name}.png)\n'
         f"<figcaption>{figure.caption}</figcaption>\n</figure>\n\n"
+        f"{live(figure)}"
         f'??? example "The scenario of this figure"\n\n{scenario}'
+    )
+
+
+def live(figure: figures.Figure) -> str:
+    """Return the studio with a figure's scenario; nothing where the engine isn't built.
+
+    It is loaded when the reader opens it. (Chromium loads lazy frames of closed parts at once.)
+    """
+    if not write.available():
+        return ""
+    source = f"../../{STUDIO}#{fragment(Scenario.from_toml(figure.scenario))}"
+    return (
+        f'<details class="live" ontoggle="{LOAD}">'
+        "<summary>Live: the simulator in this page, with the scenario of the figure</summary>"
+        f'<iframe data-source="{source}" title="The studio with the scenario of the figure"></iframe>'
+        f'<p><a href="{source}">Open it in a page of its own</a></p></details>\n\n'
     )
 
 

@@ -7,9 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.capture.select import Selection
@@ -18,6 +16,9 @@ from dumbbell.exceptions import CaptureError
 from dumbbell.kernel.folders import CAPTURE_PREFIX, Folder, clean
 from dumbbell.processors import cores
 from dumbbell.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "read_capture"]
 
@@ -49,14 +50,14 @@ def files_of(paths: Name | Iterable[Name]) -> list[str]:
     return files
 
 
-def _lengths(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Make a frame of the packet-length table; the ends of a range are columns."""
+def _lengths(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the rows of the packet-length table; the ends of a range are columns."""
     parts = []
     for row in rows:
         low, high = row["range"] or (None, None)
         numbers = {name: value for name, value in row.items() if name not in {"cells", "range", "title"}}
         parts.append({"title": row["title"], "low": low, "high": high, **numbers})
-    return pl.DataFrame(parts, infer_schema_length=None)
+    return parts
 
 
 @dataclass
@@ -74,8 +75,8 @@ class Capture:
         Time of the first frame, ns since 1970; all ``t_ns`` count from it.
     properties : list of dict
         Of each file, as Wireshark shows them: format, encapsulation, times, sizes, rates, interfaces.
-    lengths : polars.DataFrame
-        The packet-length table.
+    length_rows : list of dict
+        The rows of the packet-length table, `lengths`.
     tables : Tables
         Frames by name: ``flows`` (a row for each direction of each TCP connection), ``udp``, ``quic``, ``series``,
         ``total``, ``phases`` ... Each is made when it is first used. ``tables.pages("flows")`` makes it page by page,
@@ -95,7 +96,7 @@ class Capture:
     interval_s: float
     origin_ns: int
     properties: list[dict[str, Any]]
-    lengths: pl.DataFrame
+    length_rows: list[dict[str, Any]]
     lengths_text: str
     properties_text: list[str]
     tables: Tables
@@ -106,6 +107,13 @@ class Capture:
     options: dict[str, Any] = field(repr=False, default_factory=dict)
     chosen: Selection = field(default_factory=Selection)
     _packets: dict[str, Path] | None = field(repr=False, default=None)
+
+    @property
+    def lengths(self) -> pl.DataFrame:
+        """The packet-length table: a row for each range of lengths, the first one for all packets."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        return pl.DataFrame(self.length_rows, infer_schema_length=None)
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -165,8 +173,7 @@ class Capture:
     @property
     def host_names(self) -> dict[str, str]:
         """The names of `names` by address."""
-        table = self.tables["names"]
-        return dict(zip(table["address"].to_list(), table["name"].to_list(), strict=True))
+        return {row["address"]: row["name"] for row in self.tables.records("names")}
 
     @property
     def labels(self) -> list[str]:
@@ -191,6 +198,8 @@ class Capture:
             if "-" in self.files:
                 raise CaptureError("stdin can't be read twice: save the capture to a file for its packets")
             self._packets = self._read_packets()
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         rows = pl.scan_parquet(self._packets[table] / "*.parquet")
         if self.chosen and "flow" in rows.collect_schema():
             rows = rows.filter(pl.col("flow").is_in(list(self.tables.flows)))
@@ -248,6 +257,8 @@ class Capture:
         """
         if not self.chosen:
             return self.tables.totals
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         names = ["data_packets", "retransmitted_packets", "timeouts"]
         sums = pl.concat([page.select(pl.col(names).sum()) for page in self.tables.pages("flows")]).sum()
         return {"connections": len(self.tables.flows), **{name: int(sums[name].item()) for name in names}}
@@ -257,6 +268,8 @@ class Capture:
         """Packets with an error label in each interval, of the chosen connections: ``t_ns``, ``errors``."""
         if not self.chosen:
             return self.total.select("t_ns", "errors")
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         pages = [page.group_by("t_ns").agg(pl.col("errors").sum()) for page in self.tables.pages("series")]
         return pl.concat(pages).group_by("t_ns").agg(pl.col("errors").sum()).sort("t_ns")
 
@@ -269,6 +282,8 @@ class Capture:
 
     def _repr_html_(self) -> str:
         """Show the largest connections and one figure, for notebooks."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         from dumbbell.capture.figures import pictures, talkers  # noqa: PLC0415 - imports this module
         from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
 
@@ -290,6 +305,8 @@ class Capture:
 
 def _flags(labels: Sequence[str]) -> list[pl.Expr]:
     """Make a Boolean column of each label's bit."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     bits = pl.col("labels").cast(pl.Int64)
     return [(bits // 2**n % 2 == 1).alias(name) for n, name in enumerate(labels)]
 
@@ -390,7 +407,7 @@ def read_capture(
         interval_s=found.interval_ns * 1e-9,
         origin_ns=found.origin_ns,
         properties=found.properties(),
-        lengths=_lengths(found.lengths()),
+        length_rows=_lengths(found.lengths()),
         lengths_text=found.lengths_text(),
         properties_text=found.properties_text(),
         tables=Tables(found),

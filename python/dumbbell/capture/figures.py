@@ -10,12 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.capture.capture import Capture
+from dumbbell.capture.output import name_of
 from dumbbell.capture.sequence import sequence
 from dumbbell.plots.over_time import AFTER_TIMEOUT
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
 from dumbbell.words import counted
 
-__all__ = ["LONGEST", "inflight_panel", "name_of", "pictures", "talkers", "with_gaps"]
+__all__ = ["LONGEST", "inflight_panel", "pictures", "talkers", "with_gaps"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,11 +35,6 @@ def talkers(capture: Capture, most: int = LONGEST) -> pl.DataFrame:
         .sort("payload_bytes", descending=True, maintain_order=True)
         .head(most)
     )
-
-
-def name_of(row: dict[str, object]) -> str:
-    """Name a direction: ``#3 10.0.0.1:443 -> 10.0.0.2:5000``."""
-    return f"#{row['flow']} {row['src']}:{row['src_port']} -> {row['dst']}:{row['dst_port']}"
 
 
 def pictures(capture: Capture) -> Iterator[Picture]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from dumbbell.capture.figures import LOOKS, name_of
+from dumbbell.capture.figures import LOOKS
+from dumbbell.capture.output import name_of
 from dumbbell.capture.two_points import Pair
 from dumbbell.plots.spec import Curve, Panel, Picture
 

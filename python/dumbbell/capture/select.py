@@ -6,16 +6,20 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from dumbbell.exceptions import CaptureError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Selection"]
 
 
 def _reason(error: Exception, columns: Sequence[str]) -> str:
     """Explain an error in a condition; for an unknown column with the nearest one."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     text = str(error).splitlines()[0]
     if isinstance(error, pl.exceptions.ColumnNotFoundError):
         quoted = re.search(r'["\'`]([^"\'`]+)["\'`]', text)
@@ -60,6 +64,8 @@ class Selection:
         CaptureError
             For an address, or an expression, that can't be read.
         """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         chosen = rows
         if self.flow:
             chosen = chosen.filter(pl.col(number).is_in(list(self.flow)))
@@ -78,6 +84,8 @@ class Selection:
         return chosen[number].unique().sort()
 
     def _hosts(self, rows: pl.DataFrame) -> pl.Expr:
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         networks = []
         for text in self.host:
             try:

@@ -1,14 +1,19 @@
-"""The tables of a capture, made on request: those of many connections are much larger than the analysis itself."""
+"""The tables of a capture, made on request: those of many connections are much larger than the analysis itself.
+
+Frames need numpy and polars, which take longer to import than a small capture takes to analyze. They are imported
+with the first frame; rows and JSON come from the core.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import numpy as np
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["PAGE", "Tables", "frame_of"]
 
@@ -16,16 +21,21 @@ PAGE = 8_192
 """Connections in a page of a table."""
 JSON_PAGE = 128
 """Connections in a page of JSON: about half a megabyte, which stays in the processor's cache."""
+FEW = 1 << 22
+"""Bytes of JSON up to which rows are made of it: frames of more rows take less time and memory."""
 WHOLE = ("total", "ip", "endpoints", "names")
 """Tables without connections."""
 OF_UDP = ("udp", "quic")
 """Tables of UDP conversations."""
-MISSING = np.iinfo(np.int64).min
+MISSING = -(2**63)
 """A missing value in a column of int64."""
 
 
 def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
     """Make a frame; missing values are null."""
+    import numpy as np  # noqa: PLC0415 - slow to import
+    import polars as pl  # noqa: PLC0415 - slow to import
+
     columns = []
     for name, values in table.items():
         series = pl.Series(name, values, dtype=pl.String if isinstance(values, list) else None)
@@ -39,7 +49,7 @@ def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-class Tables(Mapping[str, pl.DataFrame]):
+class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables by name; each is made when it is first used, and kept.
 
     Parameters
@@ -90,7 +100,7 @@ class Tables(Mapping[str, pl.DataFrame]):
     def flows(self) -> Sequence[int]:
         """Numbers of the TCP connections, in order."""
         if self._flows is None:
-            self._flows = self._found.numbers()
+            return self._found.numbers()
         return self._flows
 
     @property
@@ -122,12 +132,35 @@ class Tables(Mapping[str, pl.DataFrame]):
         """Return the rows of some connections."""
         return frame_of(self._found.table(name, numbers))
 
+    def records(
+        self, name: str, numbers: Sequence[int] | None = None, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Return rows as dictionaries, the first ``most`` at most: of some connections, or of the chosen ones."""
+        if numbers is None and name not in WHOLE:
+            numbers = self._chosen(name)
+        rows = self._found.json(name, numbers)
+        if len(rows) <= FEW:
+            found: list[dict[str, Any]] = json.loads(b"[" + rows + b"]")
+            return found[:most]
+        frame = frame_of(self._found.table(name, numbers))
+        return (frame if most is None else frame.head(most)).to_dicts()
+
     def largest(self, most: int) -> list[int]:
         """Return the numbers of the TCP connections with the most payload in one direction, the largest first."""
-        if self._flows is None or len(self._flows) == len(self._found.numbers()):
+        if self._flows is None:
             return self._found.largest(most)
         wanted = set(self._flows)
         return [n for n in self._found.largest(len(self._found.numbers())) if n in wanted][:most]
+
+    def largest_conversations(self, most: int) -> list[int]:
+        """Return the numbers of the UDP conversations with the most bytes, the largest first."""
+        largest: list[tuple[int, int]] = []
+        for numbers in self._pages("udp"):
+            sums: dict[int, int] = {}
+            for row in self.records("udp", numbers):
+                sums[row["conversation"]] = sums.get(row["conversation"], 0) + row["bytes"]
+            largest = sorted([*largest, *((-size, n) for n, size in sums.items())])[:most]
+        return [n for _, n in largest]
 
     def only(self, flows: Sequence[int], conversations: Sequence[int]) -> Tables:
         """Return the tables of some connections and conversations."""

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from dumbbell.capture.capture import Capture
-from dumbbell.capture.figures import name_of, talkers
+from dumbbell.capture.figures import talkers
+from dumbbell.capture.output import name_of
 from dumbbell.capture.sequence import time_sequence
 from dumbbell.exceptions import CaptureError
 from dumbbell.plots.time_sequence import Strokes, TimeSequence

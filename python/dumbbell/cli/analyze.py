@@ -127,7 +127,6 @@ def analyze(
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
-    from dumbbell.capture.output import short_names  # noqa: PLC0415
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
     from dumbbell.extras import require  # noqa: PLC0415
 
@@ -158,16 +157,23 @@ def analyze(
     if conn_log:
         _log(names, options, as_json=as_json or compare or classify or bool(select))
         return
-    captures = []
-    for part in [[name] for name in names] if compare else [names]:
-        if part == ["-"]:
-            with following() as (moved, live):
-                captures.append(analyze_files(part, progress=moved, live=live, **options))
+    parts = [[name] for name in names] if compare else [names]
+    captures = _analyze_together(names, options) if len(parts) > 1 and "-" not in names else []
+    for part in [] if captures else parts:
+        if "-" in part:
+            with following(part) as (go_on, live):
+                captures.append(analyze_files(part, progress=go_on, live=live, **options))
+                if not go_on():
+                    captures[-1].damage = []  # the input ended by Ctrl-C, maybe inside a frame
             continue
         with _progress(part) as moved:
             captures.append(analyze_files(part, progress=moved, **options))
     _show(captures, compare=compare, classify=classify, as_json=as_json)
-    places = short_names(captures) if len(captures) > 1 else [""]
+    places = [""]
+    if len(captures) > 1:
+        from dumbbell.capture.compared import short_names  # noqa: PLC0415
+
+        places = short_names(captures)
     for capture, place in zip(captures, places, strict=True):
         _keep(capture, place, csv, parquet, out)
         if xplot is not None:
@@ -195,8 +201,10 @@ def _log(names: list[str], options: dict[str, Any], *, as_json: bool) -> None:
         stream.write(lines + b"\n")
         stream.flush()
 
-    with stopping() as go_on:
+    with stopping(names) as go_on:
         capture = analyze_files(names, log=log, progress=lambda *_: go_on(), **options)
+        if not go_on():
+            return  # the input ended by Ctrl-C, maybe inside a frame
     for damage in capture.damage:
         output.note(f"damage: {damage['file']}, byte {damage['offset']}: {damage['text']}")
     if capture.damage:
@@ -215,11 +223,11 @@ def _only_pair(*others: object) -> None:
 
 
 def _seconds(option: str, text: str | None) -> float | None:
+    if text is None:
+        return None
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
     from dumbbell.scenario.units import Duration  # noqa: PLC0415
 
-    if text is None:
-        return None
     try:
         return Duration(text).seconds
     except ValueError as e:
@@ -229,14 +237,46 @@ def _seconds(option: str, text: str | None) -> float | None:
 @contextmanager
 def _progress(files: list[str]) -> Iterator[Callable[[int, int, int | None], None]]:
     """Show a progress bar of the bytes read, over all files."""
-    sizes = [Path(f).stat().st_size if Path(f).is_file() else 0 for f in files]
-    before = [sum(sizes[:n]) for n in range(len(sizes))]
+    whole = sum(Path(f).stat().st_size if Path(f).is_file() else 0 for f in files)
+    read = [0] * len(files)
     with output.progress("reading", unit="bytes") as moved:
-        yield lambda file, done, _size: moved(before[file] + done, sum(sizes))
+
+        def show(file: int, done: int, _size: int | None) -> None:
+            read[file] = done
+            moved(sum(read), whole)
+
+        yield show
+
+
+def _analyze_together(names: list[str], options: dict[str, Any]) -> list[Capture]:
+    """Analyze each file on its own: one thread for each, as many files at a time as there are threads."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
+    from dumbbell.processors import cores  # noqa: PLC0415
+
+    stopped = False
+    with _progress(names) as moved:
+
+        def one(number: int, name: str) -> Capture:
+            def progress(_file: int, done: int, size: int | None) -> bool:
+                moved(number, done, size)
+                return not stopped
+
+            return analyze_files([name], progress=progress, **{**options, "threads": 1})
+
+        pool = ThreadPoolExecutor(options["threads"] or cores())
+        try:
+            return list(pool.map(one, range(len(names)), names))
+        except BaseException:
+            stopped = True
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bool) -> None:
-    from dumbbell.capture.output import document, medians  # noqa: PLC0415
+    from dumbbell.capture.output import document  # noqa: PLC0415
 
     if as_json:
         output.parts([document(c) for c in captures], as_list=compare)
@@ -248,6 +288,8 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
         for capture in captures:
             _print_classes(capture)
     if compare:
+        from dumbbell.capture.compared import medians  # noqa: PLC0415
+
         output.print_frame(f"{counted(len(captures), 'capture')} side by side", medians(captures))
     if not (compare or classify):
         _print(captures[0])
@@ -258,11 +300,11 @@ def _print_classes(capture: Capture) -> None:
     from dumbbell.capture.output import guesses  # noqa: PLC0415
 
     table = guesses(capture)
-    if not table.height:
+    if not table:
         output.line(f"{', '.join(capture.files)}: no transfer is long enough to classify its congestion control.")
         return
-    output.print_frame(f"Congestion control, {', '.join(capture.files)}", table.drop("evidence"))
-    for row in table.iter_rows(named=True):
+    output.print_rows(f"Congestion control, {', '.join(capture.files)}", _without(table, "evidence"))
+    for row in table:
         output.line(f"{row['connection']}: {row['evidence']}")
 
 
@@ -287,30 +329,25 @@ def _print(capture: Capture) -> None:
     output.line("")
     output.line(capture.lengths_text.strip("\n"))
     output.line("")
-    table = conversations(capture)
-    if table.height:
-        output.print_frame(f"Top talkers, labels by {capture.rules}", table)
-    udp = datagrams(capture)
-    if udp.height:
-        output.print_frame("UDP conversations", udp)
+    output.print_rows(f"Top talkers, labels by {capture.rules}", conversations(capture))
+    output.print_rows("UDP conversations", datagrams(capture))
     for name, title in (("ip", "IP conversations"), ("endpoints", "Endpoints")):
-        hosts = capture.tables[name]
-        if hosts.height and not capture.chosen:
-            columns = [column for column in hosts.columns if not column.endswith("_ns")]
-            output.print_frame(title, hosts.select(columns).head(10))
-    quic = capture.tables["quic"]
-    if quic.height:
-        columns = ["conversation", "version", "sni", "alpn", "original_cid", "handshake_rtt_ms"]
-        output.print_frame("QUIC", quic.select(columns).head(10))
-    found = guesses(capture)
-    if found.height:
-        found = found.filter(found["family"] != "unknown")
-    if found.height:
-        output.print_frame("Congestion control (--classify lists the evidence)", found.drop("evidence").head(10))
+        if not capture.chosen:
+            output.print_rows(title, _without(capture.tables.records(name, most=10), "start_ns", "end_ns"))
+    columns = ["conversation", "version", "sni", "alpn", "original_cid", "handshake_rtt_ms"]
+    quic = capture.tables.records("quic", most=10)
+    output.print_rows("QUIC", [{name: row[name] for name in columns} for row in quic])
+    found = [row for row in guesses(capture) if row["family"] != "unknown"]
+    output.print_rows("Congestion control (--classify lists the evidence)", _without(found[:10], "evidence"))
+
+
+def _without(rows: list[dict[str, Any]], *columns: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in columns} for row in rows]
 
 
 def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.output import medians, write_frames  # noqa: PLC0415
+    from dumbbell.capture.compared import medians  # noqa: PLC0415
+    from dumbbell.capture.files import write_frames  # noqa: PLC0415
 
     table = {"comparison": medians(captures)}
     if csv is not None:
@@ -323,7 +360,9 @@ def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | 
 
 
 def _keep(capture: Capture, part: str, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.output import write_tables  # noqa: PLC0415
+    if csv is None and parquet is None and out is None:
+        return
+    from dumbbell.capture.files import write_tables  # noqa: PLC0415
 
     if csv is not None:
         write_tables(capture, csv / part, "csv")

@@ -74,7 +74,7 @@ def analyze_pair(
 def _shown(busy: pl.DataFrame) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415
 
-    from dumbbell.capture.figures import name_of  # noqa: PLC0415
+    from dumbbell.capture.output import name_of  # noqa: PLC0415
 
     rows = []
     for row in busy.iter_rows(named=True):
@@ -84,7 +84,7 @@ def _shown(busy: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keep(found: Pair, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.output import write_frames  # noqa: PLC0415
+    from dumbbell.capture.files import write_frames  # noqa: PLC0415
 
     tables = {"flows": found.flows, "series": found.series}
     if found.matches is not None:

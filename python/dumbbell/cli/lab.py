@@ -105,6 +105,8 @@ def start(name: str, student: str, out: Path | None) -> None:
     click.echo(f"handout    {files.handout} (open it in a browser)")
     click.echo(f"scenario   {files.scenario}")
     click.echo(f"answers    {files.answers}")
+    if files.studio is not None:
+        click.echo(f"studio     {files.studio} (guess the runs' results in a browser, and see them)")
     click.echo(f"then       cd {shlex.quote(str(files.handout.parent))}, and follow the handout")
     if hint := kernel_hint(files.assigned.lab):
         output.note(hint)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -36,6 +36,7 @@ __all__ = [
     "note",
     "parts",
     "print_frame",
+    "print_rows",
     "print_summary",
     "print_table",
     "progress",
@@ -164,6 +165,12 @@ def print_table(
 def print_frame(title: str, frame: pl.DataFrame, units: Mapping[str, str] | None = None) -> None:
     """Print a polars frame as a table."""
     print_table(title, frame.columns, frame.iter_rows(), units)
+
+
+def print_rows(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows with the same keys as a table; nothing if there is none."""
+    if rows:
+        print_table(title, rows[0], (row.values() for row in rows))
 
 
 def print_summary(title: str, table: Summary, *, every_row: bool, units: Mapping[str, str] | None = None) -> None:

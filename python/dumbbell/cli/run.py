@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dumbbell.backends import Backend
     from dumbbell.scenario import Scenario
 
-__all__ = ["run"]
+__all__ = ["changes_of", "run"]
 
 
 def _backends() -> list[str]:
@@ -162,7 +162,7 @@ def run(
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
     if trace and out is None:
         raise DumbbellError("--trace: the series need a place: give --out DIR too")
-    every = _changes(changes)
+    every = changes_of(changes)
     every |= {
         k: v
         for k, v in (
@@ -308,7 +308,7 @@ def _options(given: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
-def _changes(given: tuple[str, ...]) -> dict[str, Any]:
+def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the changes of ``--set``."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.scenario import toml  # noqa: PLC0415

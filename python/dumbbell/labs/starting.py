@@ -15,21 +15,30 @@ from dumbbell.labs.definition import Lab, Question, Text
 from dumbbell.labs.hand_in import ANSWERS, SCENARIO
 from dumbbell.labs.student import NOBODY, Assignment, assignment
 from dumbbell.report.text_page import text_page
+from dumbbell.scenario import Scenario, toml
+from dumbbell.studio.given import given_runs
+from dumbbell.studio.write import available, page
 
-__all__ = ["Started", "handout", "start"]
+__all__ = ["Started", "handout", "start", "studio_page"]
 
 _ASKED = re.compile(r"^\{(predict|questions|explain)(?:: ([\w ]+))?\}$", re.MULTILINE)
 WIDTH = 96
+STUDIO = "studio.html"
+GUESS = (
+    f"Then open `{STUDIO}` in a browser. It has the runs of this lab and hides their results: choose a run, guess "
+    "the two figures that it asks for, and see the run with your points."
+)
 
 
 @dataclass(frozen=True)
 class Started:
-    """The files of a lab that a student has started."""
+    """The files of a lab that a student has started; no studio in an installation without its engine."""
 
     assigned: Assignment
     handout: Path
     scenario: Path
     answers: Path
+    studio: Path | None = None
 
 
 def start(lab: Lab, student: str = NOBODY, out: Path | None = None) -> Started:
@@ -51,14 +60,17 @@ def start(lab: Lab, student: str = NOBODY, out: Path | None = None) -> Started:
     require("jinja2")
     assigned = assignment(lab, student)
     folder = out if out is not None else Path(lab.name)
-    text = handout(assigned)
-    files = Started(assigned, folder / "handout.html", folder / SCENARIO, folder / ANSWERS)
+    studio = folder / STUDIO if available() else None
+    text = handout(assigned, with_studio=studio is not None)
+    files = Started(assigned, folder / "handout.html", folder / SCENARIO, folder / ANSWERS, studio)
     contents = {
         files.scenario: assigned.scenario,
         files.answers: _form(assigned),
         files.handout: _page(assigned, text),
         folder / "handout.md": f"# {lab.title}\n\n{text}",
     }
+    if studio is not None:
+        contents[studio] = studio_page(assigned)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise DumbbellError(f"{folder}: holds files already, which are kept: give another directory with --out")
@@ -70,11 +82,33 @@ def start(lab: Lab, student: str = NOBODY, out: Path | None = None) -> Started:
     return files
 
 
-def handout(assigned: Assignment) -> str:
-    """Return the handout as Markdown, with the student's values, commands and the questions."""
+def studio_page(assigned: Assignment) -> str:
+    """Return the browser studio with the runs of a student, which begins with predictions."""
+    runs = {
+        name: Scenario.from_toml(assigned.scenario, {path: toml.value(v) for path, v in run.changes.items()})
+        for name, run in assigned.runs.items()
+        if run.backend == "sim"
+    }
+    return page({**given_runs(assigned.lab.name, runs, assigned.scenario), "predict": True})
+
+
+def handout(assigned: Assignment, *, with_studio: bool = False) -> str:
+    """Return the handout as Markdown, with the student's values, commands and the questions.
+
+    Parameters
+    ----------
+    assigned : Assignment
+    with_studio : bool
+        True if `studio_page` is beside it.
+    """
     commands = {f"run_{name}": run.command(name) for name, run in assigned.runs.items()}
     text = Template(assigned.lab.text("handout.md")).substitute({**assigned.values, **commands})
-    return _ASKED.sub(lambda match: _asked(assigned.lab, match[1], (match[2] or "").split()), text)
+    guess = f"\n\n{GUESS}" if with_studio else ""
+
+    def asked(match: re.Match[str]) -> str:
+        return _asked(assigned.lab, match[1], (match[2] or "").split()) + (guess if match[1] == "predict" else "")
+
+    return _ASKED.sub(asked, text)
 
 
 def _asked(lab: Lab, kind: str, ids: list[str]) -> str:

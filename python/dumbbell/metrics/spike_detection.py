@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 __all__ = ["Spikes", "spikes"]
 
@@ -31,18 +30,18 @@ class Spikes:
     threshold: float
 
 
-def spikes(series: npt.ArrayLike, threshold: float) -> Spikes:
+def spikes(series: Iterable[float], threshold: float) -> Spikes:
     """Count the spikes of a series, such as error packets per second.
 
     Parameters
     ----------
-    series : (n,) float64, any unit
+    series : (n,) float, any unit
         Values of equal intervals; NaN counts as no spike.
     threshold : float, the unit of the series
         A value above it is part of a spike.
     """
-    x = np.asarray(series, dtype=np.float64)
-    above = x > threshold
-    starts = above & ~np.concatenate(([False], above[:-1])) if x.size else above
-    maximum = float(np.nanmax(x)) if x.size and not np.isnan(x).all() else float("nan")
-    return Spikes(int(starts.sum()), int(above.sum()), maximum, threshold)
+    values = [float(x) for x in series]
+    above = [x > threshold for x in values]
+    starts = sum(now and not before for now, before in zip(above, [False, *above], strict=False))
+    maximum = max((x for x in values if not math.isnan(x)), default=math.nan)
+    return Spikes(starts, sum(above), maximum, threshold)

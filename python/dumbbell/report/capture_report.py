@@ -40,7 +40,7 @@ def of_capture(capture: Capture, command: Sequence[str]) -> Content:
     lengths = capture.lengths.with_columns(pl.when(pl.col("high") < LARGEST).then("high").alias("high"))
     names = [Path(name).name for name in capture.files]
     tables = [
-        Table("connections", "Top talkers", conversations(capture)),
+        Table("connections", "Top talkers", pl.DataFrame(conversations(capture), infer_schema_length=None)),
         Table("lengths-table", "Packet lengths", lengths),
         Table("labels", f"Labels by the rules {capture.rules}", counts),
         Table("flows", "TCP connections, by direction", capture.flows),

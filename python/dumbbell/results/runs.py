@@ -8,6 +8,7 @@ soon as it is complete: the order in which runs finish leaves no trace.
 from __future__ import annotations
 
 import json
+import pickle
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart, TablePart
 from dumbbell.results.record import Run
-from dumbbell.results.stored_run import StoredRun, text_of
+from dumbbell.results.stored_run import StoredRun
 
 __all__ = ["PART", "Place", "RunLog", "Runs", "Unpack", "pack"]
 
@@ -33,13 +34,16 @@ Unpack = Callable[[], list[Run]]
 
 
 def pack(runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
-    """Pack runs in memory; returns the function that unpacks them."""
-    texts = (run.text if isinstance(run, StoredRun) else text_of(run) for _, run in runs)
-    packed = zlib.compress(f"[{','.join(texts)}]".encode(), level=1)
+    """Pack runs in memory; returns the function that unpacks them.
+
+    As pickles, which take a fifth of the time of JSON. They never leave the process.
+    """
+    contents = [run.text if isinstance(run, StoredRun) else run.stored() for _, run in runs]
+    packed = zlib.compress(pickle.dumps(contents, protocol=pickle.HIGHEST_PROTOCOL), level=1)
 
     def unpack() -> list[Run]:
-        content: list[dict[str, Any]] = json.loads(zlib.decompress(packed))
-        return [Run(**run) for run in content]
+        contents: list[str | dict[str, Any]] = pickle.loads(zlib.decompress(packed))
+        return [Run(**(json.loads(run) if isinstance(run, str) else run)) for run in contents]
 
     return unpack
 

@@ -2,9 +2,11 @@
 
 `settings` has the values that a reader of the page can change, and the scenario that follows; `presets` has examples;
 `templates` turns the plans of such scenarios into texts with holes, so that the page makes plans without rules of its
-own; `write` writes the page from these, the scripts in the folder ``page``, the engine and uPlot (folder ``uplot``).
+own; `given` makes the plans of any other scenario; `write` writes the page from these, the scripts in the folder
+``page``, the engine, uPlot (folder ``uplot``) and a reader of Parquet files (folder ``parquet``).
 """
 
+from dumbbell.studio.given import given
 from dumbbell.studio.write import page
 
-__all__ = ["page"]
+__all__ = ["given", "page"]

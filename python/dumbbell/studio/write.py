@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 import re
+from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -15,20 +17,28 @@ from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
 from dumbbell.studio.templates import templates
 
-__all__ = ["bundle", "model", "page"]
+__all__ = ["available", "bundle", "model", "page"]
 
 FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
+FILES_WORKER = ("page/reduce", "page/store", "page/files", "page/boot-files")
 PAGE = (
-    *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/charts"),
-    *("page/packets", "page/player", "page/predict", "page/studio"),
+    *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/svg", "page/charts"),
+    *("page/packets", "page/player", "page/predict", "page/panels", "page/files-view", "page/given", "page/studio"),
 )
 """Modules in the order of their imports."""
 
 
-def model() -> dict[str, Any]:
-    """Return the data of the page: settings with bounds and help, templates, examples, names of the registries."""
+def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the data of the page: settings with bounds and help, templates, examples, names of the registries.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        The scenario with which the page begins, from `dumbbell.studio.given`.
+    """
     return {
+        "given": given,
         "path": fields(PATH),
         "flow": fields(FLOW),
         "most_flows": MOST_FLOWS,
@@ -65,8 +75,18 @@ def bundle(modules: tuple[str, ...]) -> str:
     return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
 
 
-def page() -> str:
+def available() -> bool:
+    """Return True if this installation has the engine."""
+    return FOLDER.joinpath("dumbbell.wasm").is_file()
+
+
+def page(given: Mapping[str, Any] | None = None) -> str:
     """Return the page as HTML.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        The scenario with which it begins, from `dumbbell.studio.given`; default: the first example.
 
     Raises
     ------
@@ -74,21 +94,37 @@ def page() -> str:
         If this installation was built without the engine.
     """
     wasm = FOLDER.joinpath("dumbbell.wasm")
-    if not wasm.is_file():
+    if not available():
         raise DumbbellError("this installation has no dumbbell.wasm: `make studio` in the source folder builds it")
     text = {name: FOLDER.joinpath(name).read_text(encoding="utf-8") for name in _TEXTS}
     parts = {
         "style": text["uplot/uPlot.min.css"] + text["page/studio.css"],
-        "license": text["uplot/LICENSE"].replace("&", "&amp;").replace("<", "&lt;"),
-        "model": json.dumps(model(), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
-        "wasm": base64.b64encode(gzip.compress(wasm.read_bytes(), 9, mtime=0)).decode(),
+        "license": "\n\n".join(f"{name}\n{text[file]}" for name, file in LICENSES.items())
+        .replace("&", "&amp;")
+        .replace("<", "&lt;"),
+        "model": json.dumps(model(given), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "wasm": _packed(wasm.read_bytes()),
         "worker": bundle(WORKER),
+        "files_worker": text["parquet/parquet.min.js"] + bundle(FILES_WORKER),
         "uplot": text["uplot/uPlot.iife.min.js"],
         "script": bundle(PAGE),
     }
-    if "</script" in (parts["worker"] + parts["uplot"] + parts["script"]).lower():
+    if any("</script" in parts[name].lower() for name in ("worker", "files_worker", "uplot", "script")):
         raise AssertionError("a script can't have its own end tag as text")
     return re.sub(r"\{\{ (\w+) \}\}", lambda hole: parts[hole[1]], text["page/studio.html"])
 
 
-_TEXTS = ("page/studio.html", "page/studio.css", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js", "uplot/LICENSE")
+@cache
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+LICENSES = {
+    "uPlot": "uplot/LICENSE",
+    "hyparquet": "parquet/LICENSE-hyparquet",
+    "fzstd": "parquet/LICENSE-fzstd",
+}
+_TEXTS = (
+    *("page/studio.html", "page/studio.css", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js"),
+    *("parquet/parquet.min.js", *LICENSES.values()),
+)

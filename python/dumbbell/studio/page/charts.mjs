@@ -1,5 +1,6 @@
 // The plots over time: windows, queue, RTT, throughput. They share the cursor, the zoom and the playhead.
 import { element, flowColor, isDark } from "./dom.mjs";
+import { svgOf } from "./svg.mjs";
 
 const PANELS = [
   { key: "cwnd", title: "Congestion window", unit: "packets" },
@@ -190,6 +191,32 @@ export class Charts {
     for (const plot of this.plots) {
       plot.root.parentElement.setAttribute("aria-label", `${plot.panel.title}: ${texts[plot.panel.key]}`);
     }
+  }
+
+  /** All plots as SVG: the flows that are shown, the pinned ones dashed. */
+  svg(title) {
+    const { series, names } = this;
+    const curvesOf = (key, of, kind, suffix) =>
+      key === "queue"
+        ? [{ name: `waiting packets${suffix}`, color: "ink", kind }]
+        : of.cwnd.map((_, n) => ({ name: `${names[n] ?? `flow ${n + 1}`}${suffix}`, color: n, kind: key === "rates" && kind === "line" ? "steps" : kind }));
+    const panels = PANELS.map(({ key, title: name, unit, drops }) => {
+      const own = curvesOf(key, series, "line", "");
+      const curves = [...own, ...(series.pinned ? curvesOf(key, series.pinned, "dashes", ", pinned") : [])];
+      const kept = curves.map((_, n) => n).filter((n) => key === "queue" || n >= own.length || !this.hidden.has(n));
+      const data = this.data({ key });
+      const seen = series.drops.filter(([, flow]) => !this.hidden.has(flow));
+      const every = Math.max(1, Math.ceil(seen.length / MOST_MARKS));
+      return {
+        key,
+        title: name,
+        unit,
+        curves: kept.map((n) => curves[n]),
+        data: [data[0], ...kept.map((n) => data[n + 1])],
+        marks: drops ? seen.filter((_, n) => n % every === 0) : [],
+      };
+    });
+    return svgOf(title, panels, this.range);
   }
 
   /** All plots as one picture. */

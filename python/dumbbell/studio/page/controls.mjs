@@ -11,6 +11,7 @@ export class Controls {
     this.model = model;
     this.places = { path, flows, problems };
     this.changed = changed;
+    this.settings = null;
     this.open = new Set();
   }
 
@@ -32,8 +33,14 @@ export class Controls {
     this.changed(this.settings);
   }
 
+  /** Forget the settings: the page shows a scenario of another kind. */
+  leave() {
+    this.settings = null;
+    this.report([]);
+  }
+
   report(notes) {
-    const between = refusals(this.model, this.settings).map(([n, setting, message]) => `flow ${n + 1}, ${setting}: ${message}`);
+    const between = this.settings === null ? [] : refusals(this.model, this.settings).map(([n, setting, message]) => `flow ${n + 1}, ${setting}: ${message}`);
     const lines = [...notes, ...between];
     this.places.problems.replaceChildren(...lines.map((line) => element("p", {}, line)));
     this.places.problems.hidden = lines.length === 0;

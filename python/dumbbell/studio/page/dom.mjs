@@ -30,7 +30,7 @@ export function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B5508C", "#A87400", "#2F8FCC", "#332288", "#222222"];
+export const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B5508C", "#A87400", "#2F8FCC", "#332288", "#222222"];
 const DARK = ["#5AB4F0", "#F28E4C", "#35C9A0", "#E69ACB", "#F0B93A", "#A6DCFF", "#A99BF0", "#E6E6E6"];
 
 export function isDark() {

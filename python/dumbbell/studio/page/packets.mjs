@@ -26,18 +26,18 @@ export function drawPackets(canvas, packets) {
   const [from, span] = [left + 18, right - left - 19];
   onLink(ctx, packets.there, rows.there, (part) => from + part * span);
   onLink(ctx, packets.back, rows.back, (part) => from + span - part * span);
-  const { count, there, back, dropped } = packets;
-  const text = `Packets between the routers. Waiting at r1: ${count}. On the link to r2: ${there.length}. On the way back: ${back.length}.`;
+  const { count, there, back, dropped, ends } = packets;
+  const text = `Packets between the routers. Waiting at ${ends[0]}: ${count}. On the link to ${ends[1]}: ${there.length}. On the way back: ${back.length}.`;
   canvas.setAttribute("aria-label", `${text} Dropped just before: ${dropped.length}.`);
 }
 
-function frame(ctx, { there, back }, left, right, { count }) {
+function frame(ctx, { there, back }, left, right, { count, ends }) {
   for (const [x, name] of [
-    [left, "r1"],
-    [right + 4, "r2"],
+    [left, ends[0]],
+    [right + 4, ends[1]],
   ]) {
     ctx.strokeRect(x - 3.5, there - 16.5, 21, back - there + 33);
-    ctx.fillText(name, x + 1, (there + back) / 2 + 4);
+    ctx.fillText(name, x - 1, (there + back) / 2 + 4, 17);
   }
   ctx.fillText("data", left + 24, there - 20);
   ctx.fillText("ACKs", left + 24, back + 26);

@@ -1,14 +1,14 @@
 // Predictions: the results of the next run are hidden until the reader has guessed two of its figures.
 import { byId, shown } from "./dom.mjs";
 
-/** The figures of a run that are guessed: name, unit, value. With one flow it has all of the goodput. */
-export function subjects(results) {
+/** The figures of a run that are guessed: name, unit, value. With one flow, named `who`, it has all of the goodput. */
+export function subjects(results, who = "flow 1") {
   const goodputs = results.flows.map((flow) => flow.goodput_bps);
   const all = goodputs.reduce((sum, x) => sum + x, 0);
   const [queue] = results.queues;
   const first =
     goodputs.length > 1
-      ? ["Goodput of flow 1, part of all", "%", all > 0 ? (100 * goodputs[0]) / all : 0]
+      ? [`Goodput of ${who}, part of all`, "%", all > 0 ? (100 * goodputs[0]) / all : 0]
       : ["Utilization", "%", 100 * queue.utilization];
   return [first, ["Delay in the queue, 95 %", "ms", queue.p95_sojourn_ms ?? 0]];
 }
@@ -34,7 +34,7 @@ export class Prediction {
   begin() {
     this.hide(true);
     byId("guess").reset();
-    byId("score").textContent = "Change the settings, guess, and show the run.";
+    byId("score").textContent = "Choose the run, guess, and show it.";
     byId("guess-0").focus();
   }
 
@@ -46,22 +46,22 @@ export class Prediction {
     this.ask();
   }
 
-  /** A run is done. */
-  load(results) {
-    this.results = results;
+  /** A run is done, whose first flow has the name `who`. */
+  load(results, who) {
+    Object.assign(this, { results, who });
     this.ask();
   }
 
   ask() {
     if (!this.results) return;
-    subjects(this.results).forEach(([name, unit], n) => {
+    subjects(this.results, this.who).forEach(([name, unit], n) => {
       byId(`guess-${n}-name`).textContent = `${name}, ${unit}`;
     });
   }
 
   end(revealed) {
     if (!this.results) return;
-    const lines = subjects(this.results).map(([name, unit, value], n) => {
+    const lines = subjects(this.results, this.who).map(([name, unit, value], n) => {
       const guess = Number(byId(`guess-${n}`).value);
       return `${name}: guessed ${guess} ${unit}, the run has ${shown(value, 1)} ${unit}. Points: ${points(unit, guess, value)}.`;
     });

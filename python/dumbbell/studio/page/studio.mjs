@@ -3,7 +3,9 @@ import { Charts } from "./charts.mjs";
 import { Controls } from "./controls.mjs";
 import { byId, download, element, flowColor } from "./dom.mjs";
 import { explanation, headline } from "./events.mjs";
+import { FilesView } from "./files-view.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
+import { GivenChoice, givenPlan, unpacked } from "./given.mjs";
 import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
 import { Prediction } from "./predict.mjs";
@@ -15,6 +17,11 @@ const LISTED = 9;
 export function open(model, worker, wasm) {
   const app = {
     settings: null,
+    given: null,
+    choice: null,
+    names: [],
+    variants: [],
+    duration: 0,
     id: 0,
     answered: 0,
     results: null,
@@ -48,25 +55,57 @@ export function open(model, worker, wasm) {
   });
 
   function run(settings) {
-    const longer = settings.duration !== app.settings?.duration;
     app.settings = settings;
-    const fragment = `#${toFragment(model, settings)}`;
-    if (location.hash !== fragment) history.replaceState(null, "", fragment);
+    app.given = null;
+    address(toFragment(model, settings));
     if (refusals(model, settings).length) return;
-    if (longer || !app.range) app.range = [0, settings.duration];
-    app.plan = planText(model, settings);
+    begin(planText(model, settings), settings.flows.map(({ variant }) => variant));
+  }
+
+  /** Run a plan. Flows have the names of their variants if all names of a scenario are the page's own. */
+  function begin(text, names = null) {
+    const plan = JSON.parse(text);
+    const duration = plan.duration_ns / 1e9;
+    if (duration !== app.duration || !app.range) app.range = [0, duration];
+    app.duration = duration;
+    app.variants = plan.flows.map(({ transport }) => transport?.variant?.name ?? null);
+    app.names = (names ?? plan.flows.map(({ name }) => name)).map((name, n) => `${n + 1} ${name}`);
+    app.rtt = plan.links[0].base_rtt_ns / 1e9;
+    app.plan = text;
     app.id += 1;
     document.body.dataset.state = "running";
     const [from, to] = app.range;
-    worker.postMessage({ kind: "run", id: app.id, plan: app.plan, columns: charts.columns, from, to });
+    const link = app.given ? app.choice.link : plan.links[0].name;
+    worker.postMessage({ kind: "run", id: app.id, plan: text, link, columns: charts.columns, from, to });
+  }
+
+  function address(fragment) {
+    if (location.hash !== `#${fragment}`) history.replaceState(null, "", `#${fragment}`);
+    byId("given").hidden = app.given === null;
+    byId("own").hidden = app.given !== null;
+    byId("toml").disabled = app.given !== null && !app.given.file;
+  }
+
+  const choices = new GivenChoice((choice) => runGiven(app.given, choice));
+
+  /** Run a scenario that came with the page or in its link. */
+  function runGiven(given, choice) {
+    Object.assign(app, { given, choice });
+    byId("preset").value = given === model.given ? "given" : "";
+    byId("about").textContent = "";
+    controls.leave();
+    const words = new URLSearchParams(location.hash.slice(1));
+    const packed = given === model.given ? {} : { given: words.get("given") };
+    address(new URLSearchParams({ ...packed, ...choice }).toString());
+    begin(givenPlan(given, choice));
   }
 
   function names() {
-    return app.settings.flows.map((flow, n) => `${n + 1} ${flow.variant}`);
+    return app.names;
   }
 
   function zoom(range) {
-    app.range = range ?? [0, app.settings.duration];
+    app.range = range ?? [0, app.duration];
     byId("whole").disabled = range === null;
     worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.columns });
   }
@@ -110,7 +149,7 @@ export function open(model, worker, wasm) {
   }
 
   function why(event) {
-    const variant = event.flow === null ? null : model.variants[app.settings.flows[event.flow].variant];
+    const variant = event.flow === null ? null : model.variants[app.variants[event.flow]];
     const lines = explanation(model, event, variant, event.flow === null ? 1 : app.mss[event.flow]);
     return element("div", { class: "why" }, ...lines.filter(Boolean).map((line) => element("p", {}, line)));
   }
@@ -147,16 +186,18 @@ export function open(model, worker, wasm) {
     done({ id, text, series, events, count, mss, took }) {
       if (id !== app.id) return;
       Object.assign(app, { results: JSON.parse(text), text, events, mss, chosen: null, waiting: false });
+      const own = app.results.queues.filter(({ name }) => name === (app.given ? app.choice.link : name));
+      app.results.queues = [...own, ...app.results.queues.filter((queue) => !own.includes(queue))];
       charts.hidden.clear();
       charts.draw(series, app.range, names());
       byId("count").textContent = count > events.length ? `the first ${events.length} of ${count}` : `${count}`;
       player.events = events;
       const rtts = app.results.flows.map((flow) => flow.rtt_min_ms).filter((ms) => ms !== null);
-      player.load(app.settings.duration, (rtts.length ? Math.min(...rtts) : app.settings.rtt) / 1000);
+      player.load(app.duration, rtts.length ? Math.min(...rtts) / 1000 : app.rtt);
       showResults();
       legend();
       byId("status").textContent = prediction.hides ? "" : summary(app.results);
-      prediction.load(app.results);
+      prediction.load(app.results, app.given ? app.results.flows[0]?.name : undefined);
       document.body.dataset.state = "done";
       app.answered = id;
       document.dispatchEvent(new CustomEvent("studio-done", { detail: { id, took, text, plan: app.plan } }));
@@ -168,7 +209,7 @@ export function open(model, worker, wasm) {
     },
     state(state) {
       app.waiting = false;
-      if (state.flows.length === app.settings.flows.length) {
+      if (state.flows.length === app.names.length) {
         byId("state").replaceChildren(stateTable(state, model.phases));
         drawPackets(byId("packets"), state.packets);
       }
@@ -189,6 +230,17 @@ export function open(model, worker, wasm) {
 
   function fromLink() {
     const text = location.hash.slice(1);
+    const words = new URLSearchParams(text);
+    if (words.has("given")) {
+      const shown = app.given && app.given !== model.given && app.packed === words.get("given") ? Promise.resolve(app.given) : unpacked(words.get("given"));
+      app.packed = words.get("given");
+      shown.then(
+        (given) => runGiven(given, choices.show(given, words)),
+        (error) => answers.error({ message: `the link can't be read: ${error.message}` }),
+      );
+      return;
+    }
+    if (model.given && (!text || words.has("cell"))) return runGiven(model.given, choices.show(model.given, words));
     if (!text) return usePreset(model.presets[0].name);
     const [settings, notes] = fromFragment(model, text);
     controls.show(settings, notes);
@@ -200,6 +252,7 @@ export function open(model, worker, wasm) {
   }
 
   function usePreset(name) {
+    if (name === "given") return runGiven(model.given, choices.show(model.given, new URLSearchParams()));
     const preset = model.presets.find((each) => each.name === name);
     byId("preset").value = name;
     byId("about").textContent = preset.about;
@@ -210,6 +263,7 @@ export function open(model, worker, wasm) {
   }
 
   const options = model.presets.map(({ name, title }) => element("option", { value: name }, title));
+  if (model.given) options.unshift(element("option", { value: "given" }, `Scenario ${model.given.name}`));
   byId("preset").replaceChildren(element("option", { value: "", ".disabled": true }, "own settings"), ...options);
   byId("preset").addEventListener("change", (event) => usePreset(event.target.value));
   byId("whole").addEventListener("click", () => {
@@ -235,22 +289,29 @@ export function open(model, worker, wasm) {
     }
   });
   byId("toml").addEventListener("click", () => {
-    download("dumbbell-studio.toml", new Blob([fileText(model, app.settings)], { type: "application/toml" }));
+    const text = app.given ? app.given.file : fileText(model, app.settings);
+    download("dumbbell-studio.toml", new Blob([text], { type: "application/toml" }));
   });
   byId("csv").addEventListener("click", () => worker.postMessage({ kind: "table" }));
-  byId("png").addEventListener("click", async () => {
-    const title = `Dumbbell studio: ${app.settings.rate} Mbit/s, base RTT ${app.settings.rtt} ms, ${app.settings.discipline}, ${app.settings.buffer} packets`;
-    download("dumbbell-studio.png", await charts.picture(title));
+  const title = () =>
+    app.given
+      ? `Dumbbell studio: ${app.given.name}, ${app.given.cells[app.choice.cell].label}, repetition ${app.choice.repetition + 1}`
+      : `Dumbbell studio: ${app.settings.rate} Mbit/s, base RTT ${app.settings.rtt} ms, ${app.settings.discipline}, ${app.settings.buffer} packets`;
+  byId("png").addEventListener("click", async () => download("dumbbell-studio.png", await charts.picture(title())));
+  byId("svg").addEventListener("click", () => {
+    download("dumbbell-studio.svg", new Blob([charts.svg(title())], { type: "image/svg+xml" }));
   });
+  if (model.given?.predict) prediction.begin();
   addEventListener("hashchange", fromLink);
   worker.postMessage({ kind: "engine", bytes: wasm }, [wasm.buffer]);
   return app;
 }
 
-/** Start the page: the worker is made from the page's own text. */
+/** Start the page: the workers are made from the page's own texts. */
 export function start() {
   const model = JSON.parse(byId("model").textContent);
   const wasm = Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
-  const code = new Blob([byId("worker").textContent], { type: "text/javascript" });
-  open(model, new Worker(URL.createObjectURL(code)), wasm);
+  const made = (id) => new Worker(URL.createObjectURL(new Blob([byId(id).textContent], { type: "text/javascript" })));
+  open(model, made("worker"), wasm);
+  new FilesView(() => made("files-worker"));
 }

@@ -23,15 +23,17 @@ const RECENT = 0.1;
 
 /** The columns of a run's tables, with times in seconds. */
 export class Series {
-  constructor(run, plan, mss, until) {
+  constructor(run, plan, mss, until, link) {
     this.until = until;
-    const column = (table, name) => run.column(table, name);
-    const times = (table, name = "t_ns") => column(table, name).map((t) => t * NS);
-    const bottleneck = plan.links[0].name;
     const known = new Set(run.tables().map((table) => table.name));
+    const column = (table, name) => (known.has(table) ? run.column(table, name) : new Float64Array(0));
+    const times = (table, name = "t_ns") => column(table, name).map((t) => t * NS);
+    const there = plan.links.find(({ name }) => name === link) ?? plan.links[0];
+    const back = plan.links.find(({ from, to }) => from === there.to && to === there.from);
+    const bottleneck = there.name;
+    this.ends = [plan.nodes[there.from], plan.nodes[there.to]];
     this.duration = plan.duration_ns * NS;
     this.names = plan.flows.map((flow) => flow.name);
-    this.variants = plan.flows.map((flow) => flow.transport.variant.name);
     this.mss = mss;
     this.flows = this.names.map((name) => {
       const table = `flow/${name}`;
@@ -48,7 +50,7 @@ export class Series {
     this.drops = { t: times(drops), flow: column(drops, "flow"), reason: column(drops, "reason") };
     const left = `departures/${bottleneck}`;
     this.departures = { t: times(left, "end_ns"), flow: column(left, "flow"), bytes: column(left, "bytes") };
-    this.links = plan.links.slice(0, 2).map(({ name, delay_ns: delay }) => {
+    this.links = [there, back ?? { name: "", delay_ns: 0 }].map(({ name, delay_ns: delay }) => {
       const table = `departures/${name}`;
       return {
         start: times(table),
@@ -132,7 +134,7 @@ export class Series {
     for (let row = after(this.drops.t, t) - 1; row >= 0 && this.drops.t[row] > t - recent; row--) {
       dropped.push({ flow: this.drops.flow[row] >> 1, reason: this.drops.reason[row] });
     }
-    return { waiting, count: longest, there: onLink(there), back: onLink(back), dropped };
+    return { ends: this.ends, waiting, count: longest, there: onLink(there), back: onLink(back), dropped };
   }
 
   /** The series of the flows and of the queue as CSV: a row for each change. */
@@ -167,7 +169,7 @@ export function answering(post, pause) {
 
   const series = () => ({ ...shown.view(view), pinned: pinned && pinned.view(view) });
 
-  async function run({ id, plan: planText, columns, from, to }) {
+  async function run({ id, plan: planText, link, columns, from, to }) {
     wanted = id;
     const began = performance.now();
     const plan = JSON.parse(planText);
@@ -180,7 +182,7 @@ export function answering(post, pause) {
       while (made.advance(made.time + step)) {
         if (performance.now() - paused < PAUSE_MS) continue;
         if (performance.now() - drawn >= PARTIAL_MS) {
-          shown = new Series(made, plan, mss, made.time);
+          shown = new Series(made, plan, mss, made.time, link);
           post({ kind: "partial", id, until: made.time, series: series() });
           drawn = performance.now();
         }
@@ -191,7 +193,7 @@ export function answering(post, pause) {
       const text = made.finish();
       if (wanted !== id) return;
       const results = JSON.parse(text);
-      shown = new Series(made, plan, results.flows.map((flow) => flow.snd_mss_bytes || 1448), plan.duration_ns * NS);
+      shown = new Series(made, plan, results.flows.map((flow) => flow.snd_mss_bytes || 1448), plan.duration_ns * NS, link);
       complete = shown;
       const flows = shown.flows.map((flow) => flow ?? { t: [], phase: [], timeouts: [], cwnd: [] });
       const events = eventsOf(flows, shown.drops, shown.queue);
