@@ -67,8 +67,8 @@ impl LinuxHybla {
         if segments > 0 {
             self.snd_cwnd_cnt = 0;
         }
-        let clamp = CLAMP * cx.mss;
-        self.window.cwnd = (self.window.cwnd + segments as f64 * cx.mss).min(clamp);
+        let most = self.window.cwnd.max(CLAMP * cx.mss);
+        self.window.cwnd = (self.window.cwnd + segments as f64 * cx.mss).min(most);
     }
 
     /// True if the state is Open (hybla_en) [Linux tcp_hybla.c hybla_state].
