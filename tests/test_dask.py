@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -194,29 +195,45 @@ def test_no_scheduler_is_an_error_of_one_line(scenario: Scenario, monkeypatch: p
         dumbbell.run(scenario, cluster="dask://127.0.0.1:1")
 
 
+SUBMIT = 'cat "$1" >> "$0.scripts"\njob=$(cat "$1")\nsetsid bash -c "$job" > /dev/null 2>&1 &\n'
+COMMANDS = {
+    "slurm": {
+        "sbatch": SUBMIT + 'echo "Submitted batch job $!"',
+        "scancel": 'kill -KILL -- "-$1" 2> /dev/null || { echo "Invalid job id $1" >&2; exit 1; }',
+    },
+    "pbs": {
+        "qsub": SUBMIT + 'echo "$!.head.example.org"',
+        "qdel": 'kill -KILL -- "-${1%%.*}" 2> /dev/null || { echo "qdel: Unknown Job Id $1" >&2; exit 153; }',
+    },
+}
+"""Commands of batch systems, whose jobs are sessions of this machine."""
+
+
 @pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put commands of Slurm into the path, whose jobs are sessions of this machine."""
+def system(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Put the commands of a batch system into the path: its name."""
     require_packages("distributed", "dask_jobqueue")
     import dask
 
-    commands = {
-        "sbatch": 'job=$(cat "$1")\nsetsid bash -c "$job" > /dev/null 2>&1 &\necho "Submitted batch job $!"',
-        "scancel": 'kill -KILL -- "-$1" 2> /dev/null || { echo "Invalid job id $1" >&2; exit 1; }',
-    }
+    # Its import adds defaults to the configuration, which `dask.config.set` would forget, and handles SIGINT.
+    at_interrupt = signal.getsignal(signal.SIGINT)
+    import_module("dask_jobqueue")
+    signal.signal(signal.SIGINT, at_interrupt)
+    name_of_system: str = request.param
+    commands = COMMANDS[name_of_system]
     (tmp_path / "bin").mkdir()
     for name, text in commands.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/bash\n{text}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     size = {"cores": 2, "processes": 2, "memory": "2GB", "local-directory": str(tmp_path / "scratch")}
-    with dask.config.set({f"jobqueue.slurm.{key}": value for key, value in size.items()}):
-        yield
+    with dask.config.set({f"jobqueue.{name_of_system}.{key}": value for key, value in size.items()}):
+        yield name_of_system
 
 
-@pytest.mark.usefixtures("slurm")
+@pytest.mark.parametrize("system", ["slurm", "pbs"], indirect=True)
 def test_a_job_whose_workers_are_gone_is_submitted_again(
-    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    system: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch system ends a job at its time limit. A job has two workers here."""
     ended: list[str] = []
@@ -232,9 +249,13 @@ def test_a_job_whose_workers_are_gone_is_submitted_again(
     monkeypatch.setattr(dask_pool, "GONE_S", 0.0)
     monkeypatch.setattr(dask_pool, "COUNTED_S", 0.0)
     monkeypatch.setattr(dask_pool.DaskPool, "_connected", end_the_first)
-    dumbbell.run(scenario, out=tmp_path / "a", cluster="slurm:1")
+    dumbbell.run(scenario, out=tmp_path / "a", cluster=f"{system}:1")
     dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
     assert len(ended) == 1
+    if system == "pbs":  # two jobs of one node with two processors, as qsub reads their scripts [qsub(1)]
+        lines = (tmp_path / "bin" / "qsub.scripts").read_text().splitlines()
+        resources = [line for line in lines if line.startswith("#PBS -l")]
+        assert resources == ["#PBS -l select=1:ncpus=2:mem=1908MB", "#PBS -l walltime=00:30:00"] * 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert content(tmp_path / "a") == content(tmp_path / "b")
 

@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, MARKER, UML_PREFIX, Folder, _locked_file, clean, left_behind
+from dumbbell.kernel.folders import (
+    HOST_PREFIX,
+    MARKER,
+    UML_PREFIX,
+    Folder,
+    _locked_file,
+    clean,
+    is_locked,
+    left_behind,
+)
 from kernels import one_flow
 from required import require_programs, require_root
 
@@ -97,11 +106,18 @@ def test_folders_that_only_look_alike_stay(place: Path) -> None:
         (place / name).mkdir()
     (place / f"{UML_PREFIX}copy" / MARKER).write_text(mark)  # of another folder
     (place / f"{UML_PREFIX}text" / MARKER).write_text("not ours")
+    # A FIFO blocked every run of every user: reading it waits for a writer.
+    fifos = [place / f"{HOST_PREFIX}5-x" / MARKER, place / f"{HOST_PREFIX}6-x{MARKER}"]
+    for fifo in fifos:
+        fifo.parent.mkdir(exist_ok=True)
+        os.mkfifo(fifo)
+    assert not is_locked(fifos[0].parent)
     linked = place / f"{UML_PREFIX}link"
     linked.symlink_to(orphan)
     assert [left.place for left in clean()] == [orphan]
     assert all((place / name).is_dir() for name in names)
     assert linked.is_symlink()
+    assert all(fifo.is_fifo() for fifo in fifos)
 
 
 def test_other_users_folders_stay() -> None:
@@ -206,6 +222,37 @@ def test_folders_of_killed_labs_are_removed(place: Path) -> None:
         assert done.returncode == -getattr(signal, which), done.stderr
     assert [left.place.name.startswith("dumbbell-lab-") for left in clean()] == [True]
     assert not list(place.glob("dumbbell-lab-*"))
+
+
+HAS_FILES = """
+import os, signal, sys
+from dumbbell import Scenario
+from dumbbell.scenario.portable import Portable
+
+scenario = Scenario.load(sys.argv[1])
+assert scenario.cells.seen.problems == []
+made = Portable.with_contents(scenario).scenario()
+assert made.places.stored["rates.trace"].read_text() == "1\\n"
+os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+"""
+"""A worker on another machine that ends with the files of a scenario."""
+
+
+def test_the_files_of_workers_are_removed_with_them_or_by_the_next_one(place: Path) -> None:
+    (place / "rates.trace").write_text("1\n")
+    text = (
+        'name = "files"\nduration = "1 s"\n[network.bottleneck]\nrate = { trace = "rates.trace" }\ndelay = "1 ms"\n'
+        '[network.access]\nrate = "1 Gbit/s"\ndelay = "0 ms"\n'
+        '[[flows]]\nname = "f"\nvariant = "reno"\n'
+    )
+    (place / "s.toml").write_text(text)
+    for which, left in (("SIGINT", 0), ("SIGKILL", 1), ("SIGKILL", 1)):
+        command = ["env", "--default-signal=INT", sys.executable, "-c", HAS_FILES, str(place / "s.toml"), which]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == -getattr(signal, which), done.stderr
+        # The second worker that is killed has removed the folder of the first.
+        assert len(list(place.glob("dumbbell-*"))) == left
+    assert [found.place.name.startswith("dumbbell-files-") for found in clean()] == [True]
 
 
 KILLED_AT = """

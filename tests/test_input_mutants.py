@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dumbbell import mahimahi
 from dumbbell.backends import program_outputs
-from input_mutants import IPERF3, KINDS, PING, outcome_of, try_one
+from dumbbell.remote import hosts
+from dumbbell.results import manifests
+from input_mutants import HOSTS, IPERF3, KINDS, MAHIMAHI, MANIFEST, PING, outcome_of, try_one
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -44,6 +48,17 @@ def test_an_output_that_cannot_be_read_is_a_failure_of_the_run(name: str, output
     assert [failure.partition(" (")[0] for failure in found.failures] == [
         f"flow 'f': the output of {name} can't be read"
     ]
+
+
+def test_the_files_themselves_are_read(tmp_path: Path) -> None:
+    """Mutants of a file that is refused would try little."""
+    place = tmp_path / "file"
+    place.write_text(HOSTS)
+    assert [machine.role for machine in hosts.read(place).machines] == ["client", "server"]
+    place.write_text(json.dumps(MANIFEST))
+    assert manifests.checked(manifests.read(place), 3) == MANIFEST
+    place.write_text(MAHIMAHI)
+    assert mahimahi.read(place)
 
 
 def test_the_outputs_themselves_are_read() -> None:

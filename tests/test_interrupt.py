@@ -1,4 +1,4 @@
-"""Ctrl-C during the imports of the command line and while figures are drawn: no traceback, no process is left."""
+"""Ctrl-C during imports, Ctrl-C and a kill while figures are drawn: no traceback, no process is left."""
 
 from __future__ import annotations
 
@@ -67,6 +67,8 @@ def moved(done, total):
         for process in active_children():
             lines = Path(f"/proc/{process.pid}/status").read_text()
             blocked.append(int(lines.split("SigBlk:")[1].split()[0], 16))
+        if sys.argv[2] == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         os.killpg(0, signal.SIGINT)
         time.sleep(60)  # the signal ends it
 
@@ -79,15 +81,26 @@ except KeyboardInterrupt:
 that each of them blocked, and how many figures exist."""
 
 
-def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
+def drawn_until(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
+    """Draw figures in a process that ends by an interrupt or a kill."""
     require_packages("matplotlib")
-    done = subprocess.run(
-        [sys.executable, "-c", DRAWING, str(tmp_path)],
+    return subprocess.run(
+        [sys.executable, "-c", DRAWING, str(folder), end],
         capture_output=True, text=True, check=False, timeout=120, start_new_session=True,
     )  # fmt: skip
+
+
+def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
+    done = drawn_until(tmp_path, "interrupt")
     assert (done.returncode, done.stderr) == (0, "")
     left, *blocked, drawn = map(int, done.stdout.split())
     assert left == 0
     assert len(blocked) == 2
     assert all(signals >> (signal.SIGINT - 1) & 1 for signals in blocked), "their imports would print tracebacks"
     assert drawn < 40, "it waited for every figure"
+
+
+def test_the_drawing_processes_end_with_a_killed_parent(tmp_path: Path) -> None:
+    """They hold its output, so reading to the end waits for them. They waited forever for further figures."""
+    done = drawn_until(tmp_path, "kill")
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")

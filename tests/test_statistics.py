@@ -264,3 +264,23 @@ def test_a_flow_alone_starts_as_beside_the_others() -> None:
     assert solo(Scenario(**own), "a", ["b"]).flows[0].start_jitter == Duration("0 s")
     with pytest.raises(ScenarioError, match="with start_jitter '20 s' it may start after its end"):
         Scenario(**{**own, "flows": [{**PAIR["flows"][0], "start_jitter": "20 s"}]})
+
+
+def test_copies_of_a_flow_are_alone_too() -> None:
+    """The other copies were running beside a copy that was to be alone."""
+    flows = [{"name": "a", "variant": "reno", "count": 2, "spread": {"delay": ["1 ms", "5 ms"]}}]
+    copies = Scenario(**{**PAIR, "sweep": None, "duration": "5 s", "repetitions": 1, "flows": flows})
+    written = [{"name": f"a-{n}", "variant": "reno", "access": {"delay": f"{d} ms"}} for n, d in ((1, 1), (2, 5))]
+    single = Scenario(**{**PAIR, "sweep": None, "duration": "5 s", "repetitions": 1, "flows": written})
+    found = dumbbell.run(copies).harm()
+    assert found.to_dicts() == dumbbell.run(single).harm().to_dicts()
+    assert (found["alone"] > 1.5 * found["contested"]).any()
+
+
+def test_flows_of_a_preset_are_silent_too() -> None:
+    preset = {"name": "tcp_ndown", "streams": 2, "length": "2 s"}
+    made = {key: value for key, value in PAIR.items() if key not in ("sweep", "flows", "duration", "repetitions")}
+    results = dumbbell.run(Scenario(**made, preset=preset, repetitions=1))
+    found = results.harm()
+    assert found.height == 2
+    assert (found["alone"] > 1.2 * found["contested"]).any()

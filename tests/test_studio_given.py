@@ -20,7 +20,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.labs import lab, labs, start
 from dumbbell.plan.text import plan_text
 from dumbbell.studio import given, write
-from dumbbell.studio.given import MOST_CELLS, MOST_FLOWS, fragment
+from dumbbell.studio.any_scenario import MOST_CELLS, MOST_FLOWS, fragment
 from required import require
 
 ROOT = Path(__file__).parents[1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats as scipy_stats
 
@@ -23,6 +25,7 @@ from dumbbell.metrics import (
     summarize_all,
 )
 from dumbbell.metrics.bootstrap import bca
+from dumbbell.studies.geni_fairness.data import Over
 
 
 def test_summary_by_hand() -> None:
@@ -214,3 +217,16 @@ def test_numbers_keep_their_digits(value: float, text: str) -> None:
 def test_numbers_with_sign() -> None:
     assert number(1.5, sign=True) == "+1.50"
     assert number(-1.5, sign=True) == "-1.50"
+
+
+def test_a_column_that_a_back_end_lacks_is_left_out() -> None:
+    """A kernel reports only some of a variant's own columns: the analysis ended with a traceback after all runs."""
+    tables = {"flow/a": pl.DataFrame({"t_ns": [1, 2], "base_rtt": [0.2, 0.1]}), "flow/b": pl.DataFrame({"t_ns": [1]})}
+    over = Over.__new__(Over)
+    over.__dict__ |= {
+        "_results": SimpleNamespace(table=lambda _run, name: tables[name]),
+        "_runs": {("vegas", "vegas"): [0, 1]},
+    }
+    found = over.last("vegas", "vegas", "a", "base_rtt")
+    assert found is not None and found.tolist() == [0.1, 0.1]
+    assert over.last("vegas", "vegas", "b", "base_rtt") is None

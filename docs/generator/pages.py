@@ -10,7 +10,7 @@ from directives import DirectiveError
 from dumbbell import registry
 from dumbbell.scenario import Scenario
 from dumbbell.studio import write
-from dumbbell.studio.given import fragment
+from dumbbell.studio.any_scenario import fragment
 from md import escaped, fenced, table
 from stacks_reference import own_parameters
 

@@ -176,7 +176,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     }
 
     /// True if [`AckEvent::rate`] and [`CongestionControl::on_lost`] are needed. Otherwise the endpoint keeps no delivery rates:
-    /// the rate is None, and the fields of the losses that depend on it are zero.
+    /// the rate is None, and losses aren't reported one by one.
     fn wants_rates(&self) -> bool {
         true
     }

@@ -202,7 +202,7 @@ pub struct DropPlan {
 }
 
 /// A registry name with the parameters that the scenario sets.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
     /// The name.
@@ -272,7 +272,7 @@ fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error>
 }
 
 /// The transport of a flow.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum TransportPlan {
     /// TCP: one connection, or several in sequence.

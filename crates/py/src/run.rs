@@ -4,7 +4,7 @@ use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::external;
 use dumbbell_plan::Plan;
-use dumbbell_sim::{Capture, Externals, Qlog};
+use dumbbell_sim::{Capture, Externals, Qlog, Simulation};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
@@ -115,7 +115,9 @@ pub(crate) fn run(
     let output = py
         .detach(|| {
             let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
-            dumbbell_sim::run_with(&plan, &external).map_err(|e| e.to_string())
+            let simulation = Simulation::with_externals(&plan, &external).map_err(|e| e.to_string())?;
+            drop(plan); // a plan of many flows is large
+            simulation.finish().map_err(|e| e.to_string())
         })
         .map_err(|e| external::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
     Ok(RunOutput {

@@ -4,6 +4,7 @@
 //!     cargo run --release --example run_plan < plans.jsonl
 
 use dumbbell_plan::{FlowResult, Plan, QueueResult};
+use dumbbell_sim::Simulation;
 use serde::Serialize;
 use std::io::{BufRead, BufWriter, Write};
 
@@ -19,7 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let plan: Plan = serde_json::from_str(&line?)?;
-        let output = dumbbell_sim::run(&plan)?;
+        let simulation = Simulation::new(&plan)?;
+        drop(plan); // a plan of many flows is large
+        let output = simulation.finish()?;
         let results = Results { flows: &output.flows, queues: &output.queues, events: output.events };
         serde_json::to_writer(&mut out, &results)?;
         writeln!(out)?;

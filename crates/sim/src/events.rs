@@ -70,7 +70,8 @@ impl Kind {
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots.
+    /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots, whose number need not be
+    /// a power of two: the smallest key of all comes up to the root on any path.
     nodes: Vec<Key>,
     /// The slot of the last event popped. It is cleared at the next pop, unless it has been rescheduled.
     spent: Option<usize>,
@@ -79,7 +80,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
         assert!(slots < 1 << SLOT_BITS, "more slots than a key can number");
-        EventQueue { nodes: vec![NO_EVENT; 2 * slots.next_power_of_two().max(2)], spent: None }
+        EventQueue { nodes: vec![NO_EVENT; 2 * slots.max(1)], spent: None }
     }
 
     /// Schedules the slot's event at `time`, in place of a pending one.

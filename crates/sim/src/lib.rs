@@ -46,5 +46,5 @@ pub use live::{Event, ExternalPacket, Live, LiveOutput, ecn_of, set_ecn};
 pub use network::Disciplines;
 pub use output::Output;
 pub use qlog::Qlog;
-pub use run::{Externals, run, run_one_by_one, run_with};
+pub use run::{Externals, run, run_one_by_one};
 pub use simulation::Simulation;

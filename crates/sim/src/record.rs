@@ -1,12 +1,16 @@
 //! Recorders: they fill the tables of [`dumbbell_trace::tables`] during a run. A recorder exists only if the scenario
 //! requests its table.
 
+mod packets;
+
+pub(crate) use packets::{PacketEvent, PacketRecorder, PacketRow};
+
 use crate::meter::RttSeries;
 use crate::tcp_meter::Delivered;
 use dumbbell_plan::SeriesPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
 use dumbbell_tcp::{DeliveredSegment, Snapshot};
-use dumbbell_trace::tables::{DepartureTable, DropTable, FlowTable, PacketTable, QueueTable};
+use dumbbell_trace::tables::{DepartureTable, DropTable, FlowTable, QueueTable};
 use dumbbell_trace::{ColumnSlice, Table, TableSlice};
 use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::{Dur, Time};
@@ -216,56 +220,4 @@ fn with_private<'a>(
     let private = names.iter().zip(columns).map(|(name, values)| (*name, ColumnSlice::F64(values)));
     table.columns.extend(private);
     table
-}
-
-/// The event of a row in the packet table.
-#[derive(Clone, Copy, Debug)]
-#[repr(u8)]
-pub(crate) enum PacketEvent {
-    Sent = 0,
-    Received = 1,
-    Dropped = 2,
-}
-
-/// Records a row for each packet that is sent, received or dropped.
-#[derive(Debug, Default)]
-pub(crate) struct PacketRecorder {
-    table: PacketTable,
-}
-
-/// The values of a row that describe the packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PacketRow {
-    pub(crate) flow: u32,
-    pub(crate) connection: u32,
-    pub(crate) number: u64,
-    pub(crate) payload: u32,
-    pub(crate) bytes: u32,
-    pub(crate) retransmission: bool,
-}
-
-impl PacketRecorder {
-    pub(crate) fn row(&mut self, now: Time, event: PacketEvent, p: PacketRow) {
-        let table = &mut self.table;
-        table.t_ns.push(now.0);
-        table.event.push(event as u8);
-        table.flow.push(direction_of(p.flow));
-        table.connection.push(p.connection);
-        table.number.push(p.number);
-        table.payload.push(p.payload);
-        table.bytes.push(p.bytes);
-        table.retransmission.push(u8::from(p.retransmission));
-    }
-
-    /// Returns the table in the order of time; at one instant packets are received, then sent, then dropped, by flow. (A
-    /// link that runs ahead of the clock reports drops before their time.)
-    pub(crate) fn finish(self) -> Table {
-        let t = &self.table;
-        let place = |event: u8| [1, 0, 2][usize::from(event)];
-        let is_drop = |i: usize| t.event[i] == PacketEvent::Dropped as u8;
-        let of_drop = |i: usize| is_drop(i).then(|| (t.connection[i], t.number[i], t.retransmission[i]));
-        let mut order: Vec<usize> = (0..t.t_ns.len()).collect();
-        order.sort_by_key(|&i| (t.t_ns[i], place(t.event[i]), t.flow[i], of_drop(i)));
-        self.table.append_to(Table::new("packets")).in_order(&order)
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::SimError;
 use crate::flows::algorithms::{Algorithms, VariantSource};
+use crate::flows::factories::{Factories, sets_nodelay};
 use crate::flows::ping::{PingConfig, PingFlow};
 use crate::flows::quic::{QuicApplication, QuicFlow};
 use crate::flows::source::Source;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 /// # Errors
 /// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
-    run_with(plan, &Externals::default())
+    Simulation::new(plan)?.finish()
 }
 
 /// Variants, rules for the bit rate and queue disciplines that the user has written, by the names that plans use.
@@ -44,14 +45,6 @@ pub struct Externals {
     pub disciplines: Disciplines,
 }
 
-/// Runs a plan in which some variants, rules or disciplines are external.
-///
-/// # Errors
-/// The errors of [`run`], and external code that fails during the run.
-pub fn run_with(plan: &Plan, external: &Externals) -> Result<Output, SimError> {
-    simulate(plan, external, Pace::Late)
-}
-
 /// Runs a plan without shortcuts: every arrival of a packet is an event, in the order of the clock. Tests compare [`run`]
 /// with it; the output is the same except for the number of events.
 ///
@@ -59,19 +52,14 @@ pub fn run_with(plan: &Plan, external: &Externals) -> Result<Output, SimError> {
 /// The errors of [`run`].
 #[doc(hidden)]
 pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
-    simulate(plan, &Externals::default(), Pace::OneByOne)
+    Simulation::with(plan, &Externals::default(), Pace::OneByOne)?.finish()
 }
 
-fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
-    let mut simulation = Simulation::with(plan, external, pace)?;
-    simulation.advance(Time(plan.duration_ns))?;
-    simulation.finish()
-}
-
-pub(crate) fn build(
+pub(crate) fn build<'p>(
     plan: &Plan,
     index: usize,
-    flow: &FlowPlan,
+    flow: &'p FlowPlan,
+    factories: &mut Factories<'p>,
     external: &Externals,
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
@@ -103,20 +91,11 @@ pub(crate) fn build(
             format!("'{application}' needs TCP or QUIC"),
         )),
         (TransportPlan::Tcp { variant, stack, tls }, app, source) => {
-            let algorithms = algorithms(flow, variant, external, failure)?;
-            let row = algorithms.variant();
-            let recorder = recorder(plan, flow, row.columns);
-            let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), row)
-                .map_err(|e| param(flow, "stack", e))?;
-            let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
-            let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
-            // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx
-            // ngx_http_ssl_module, Chromium]. So does the program of CBR on the kernel back ends.
-            let is_web = matches!(app, AppPlan::Video(_) | AppPlan::Objects(_));
-            let sets_nodelay = tls.is_some() || is_web || matches!(app, AppPlan::Cbr { .. });
-            config.buffer.nagle &= !sets_nodelay || stack.params.contains_key("nagle");
-            let factory =
-                ConnectionFactory::new(config, algorithms, tls).map_err(|e| param(flow, "variant", e))?;
+            let factory = factories.tcp(flow, || {
+                let algorithms = algorithms(flow, variant, external, failure)?;
+                tcp_factory(flow, algorithms, stack, tls.as_ref())
+            })?;
+            let recorder = recorder(plan, flow, factory.variant().columns);
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
                 let dialer = Dialer::Tcp { factory, isn: Stream::new(plan.seed, &path("isn")) };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
@@ -138,7 +117,7 @@ pub(crate) fn build(
             let config = config.map_err(|e| param(flow, "stack", e))?;
             algorithms.check(&config.cc_setup()).map_err(|e| param(flow, "variant", e))?;
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
-                let dialer = Dialer::Quic { config, algorithms };
+                let dialer = Dialer::Quic { config: Box::new(config), algorithms };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
             }
             if let AppPlan::Workload(workload) = app {
@@ -152,6 +131,20 @@ pub(crate) fn build(
             Ok(Box::new(QuicFlow::new(info, app, config, algorithms, plan.seed, recorder, qlog)))
         }
     }
+}
+
+fn tcp_factory(
+    flow: &FlowPlan,
+    algorithms: Algorithms,
+    stack: &Named,
+    tls: Option<&Named>,
+) -> Result<ConnectionFactory, SimError> {
+    let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), algorithms.variant())
+        .map_err(|e| param(flow, "stack", e))?;
+    config.buffer.nagle &= !sets_nodelay(flow) || stack.params.contains_key("nagle");
+    let tls = tls.map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
+    let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
+    ConnectionFactory::new(config, algorithms, tls).map_err(|e| param(flow, "variant", e))
 }
 
 /// The application of a web flow; None for others.

@@ -3,6 +3,7 @@
 
 use crate::error::SimError;
 use crate::events::Kind;
+use crate::flows::factories::Factories;
 use crate::flows::{APP, Flow, TIMERS};
 use crate::network::{Arrived, Network, Pace};
 use crate::output::Output;
@@ -34,7 +35,15 @@ impl Simulation {
     /// # Errors
     /// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Simulation, SimError> {
-        Simulation::with(plan, &Externals::default(), Pace::Late)
+        Simulation::with_externals(plan, &Externals::default())
+    }
+
+    /// Begins the run of a plan in which some variants, rules or disciplines are external. The plan isn't needed any longer.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::new`], and external code that fails.
+    pub fn with_externals(plan: &Plan, external: &Externals) -> Result<Simulation, SimError> {
+        Simulation::with(plan, external, Pace::Late)
     }
 
     pub(crate) fn with(plan: &Plan, external: &Externals, pace: Pace) -> Result<Simulation, SimError> {
@@ -51,8 +60,9 @@ impl Simulation {
         let measure = first_timer + TIMERS * plan.flows.len();
         net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
         let mut flows = Vec::with_capacity(plan.flows.len());
+        let mut factories = Factories::default();
         for (i, flow) in plan.flows.iter().enumerate() {
-            let flow = build(plan, i, flow, external, &failure)?;
+            let flow = build(plan, i, flow, &mut factories, external, &failure)?;
             net.set_timer(i, APP, flow.info().start);
             flows.push(flow);
         }
@@ -67,7 +77,7 @@ impl Simulation {
         let Simulation { net, flows, events, .. } = self;
         let until = until.min(net.end);
         while let Some((time, slot)) = net.events.pop_by(until) {
-            net.now = time;
+            (net.now, net.clock) = (time, time);
             *events += 1;
             if slot < self.first_timer {
                 if let Some(packet) = net.on_link_event(slot) {
@@ -107,10 +117,11 @@ impl Simulation {
     /// Those of [`Simulation::advance`].
     pub fn finish(mut self) -> Result<Output, SimError> {
         self.advance(self.net.end)?;
-        let Simulation { mut net, mut flows, events, may_fail, failure, .. } = self;
-        net.now = net.end;
+        let Simulation { mut net, flows, events, may_fail, failure, .. } = self;
+        (net.now, net.clock) = (net.end, net.end);
         net.catch_up();
-        let results = flows.iter_mut().map(|flow| {
+        // Each flow is dropped after its result is made: large runs need the memory for the results of the links.
+        let results = flows.into_iter().map(|mut flow| {
             let mut result = flow.finish(&mut net);
             let info = flow.info();
             result.name.clone_from(&info.name);

@@ -202,6 +202,11 @@ impl TcpMeter {
         self.ack_times.add(sender.newly_delivered(), now);
     }
 
+    /// Forgets the times of ACKs after the flow's result is made: their histograms are the largest part of a flow.
+    pub(crate) fn forget_ack_times(&mut self) {
+        self.ack_times.clear();
+    }
+
     pub(crate) fn restart(&mut self, connection: Option<&impl Connected>, now: Time) {
         self.base = self.past.combine(Totals::of(connection), |a, b| a + b);
         self.means.restart(now);

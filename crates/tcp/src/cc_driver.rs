@@ -60,6 +60,7 @@ impl CcDriver {
         delivery_rate: &mut DeliveryRate,
         now: Time,
     ) {
+        delivery_rate.count_lost(std::mem::take(&mut scoreboard.newly_lost_bytes));
         if !scoreboard.newly_lost.is_empty() {
             self.notify_some_losses(scoreboard, delivery_rate, now);
         }

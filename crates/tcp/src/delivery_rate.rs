@@ -119,6 +119,12 @@ impl DeliveryRate {
         self.delivered += u64::from(payload);
     }
 
+    /// Counts lost bytes where no samples are needed.
+    #[inline]
+    pub(crate) fn count_lost(&mut self, bytes: u64) {
+        self.lost += bytes;
+    }
+
     /// Ends the marking of samples when all data is delivered that was in flight when it began.
     #[inline]
     pub(crate) fn end_app_limited(&mut self) {

@@ -97,19 +97,6 @@ impl ColumnData {
             ColumnData::U8(v) => ColumnSlice::U8(v),
         }
     }
-
-    /// Returns the values in another order: `order[i]` is the old index of row i.
-    fn reordered(&self, order: &[usize]) -> ColumnData {
-        fn pick<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
-            order.iter().map(|&i| values[i]).collect()
-        }
-        match self {
-            ColumnData::U64(v) => ColumnData::U64(pick(v, order)),
-            ColumnData::F64(v) => ColumnData::F64(pick(v, order)),
-            ColumnData::U32(v) => ColumnData::U32(pick(v, order)),
-            ColumnData::U8(v) => ColumnData::U8(pick(v, order)),
-        }
-    }
 }
 
 impl ColumnSlice<'_> {
@@ -189,13 +176,6 @@ impl Table {
             .fold(self, |table, (name, values)| table.with(*name, ColumnData::F64(values)))
     }
 
-    /// Puts the rows into this order: `order` has the number of each row once.
-    #[must_use]
-    pub fn in_order(mut self, order: &[usize]) -> Table {
-        self.columns.iter_mut().for_each(|column| column.data = column.data.reordered(order));
-        self
-    }
-
     /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -221,20 +201,5 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
         write!(f, "{}: {} rows of {}", self.name, self.rows(), names.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_values_of_a_row_stay_together() {
-        let table = Table::new("packets")
-            .with("t_ns", ColumnData::U64(vec![30, 10, 20]))
-            .with("event", ColumnData::U8(vec![0, 1, 2]))
-            .in_order(&[1, 2, 0]);
-        assert_eq!(table.column("t_ns"), Some(&ColumnData::U64(vec![10, 20, 30])));
-        assert_eq!(table.column("event"), Some(&ColumnData::U8(vec![1, 2, 0])));
     }
 }

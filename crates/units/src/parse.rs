@@ -88,6 +88,11 @@ fn scaled(text: &str, what: &str, example: &str, tables: &[&[(&str, f64)]]) -> R
     let Some((number, unit)) = split(text) else {
         return bad(format!("'{text}' does not start with a number"));
     };
+    if unit.strip_prefix(',').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return bad(format!(
+            "'{text}' has a comma: a point separates decimals, and nothing separates thousands"
+        ));
+    }
     if !number.is_finite() {
         return bad(format!("'{text}' is not finite"));
     }
@@ -264,12 +269,16 @@ mod tests {
             ("10 msec", "unknown unit 'msec'"),
             ("1e400 s", "not finite"),
             ("", "does not start with a number"),
+            ("1,5 ms", "'1,5 ms' has a comma: a point separates decimals"),
+            ("1,500.5 ms", "has a comma"),
         ] {
             let error = duration(text).unwrap_err();
             assert!(error.contains(part) && error.contains("\"40 ms\""), "{error}");
         }
         assert!(rate("10 mbit/s").unwrap_err().contains("did you mean 'Mbit/s'"));
         assert!(packets("1.5 packets").unwrap_err().contains("whole"));
+        assert!(rate("1,5 Mbit/s").unwrap_err().contains("has a comma"));
+        assert!(dbm("-70,5 dBm").unwrap_err().contains("has a comma"));
         assert!(probability("101 %").unwrap_err().contains("above 100 %"));
     }
 }

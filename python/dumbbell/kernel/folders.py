@@ -16,6 +16,7 @@ import os
 import secrets
 import shutil
 import signal
+import stat
 import tempfile
 import time
 import weakref
@@ -35,6 +36,7 @@ except ImportError:  # Windows has no back end that makes folders
 
 __all__ = [
     "CAPTURE_PREFIX",
+    "FILES_PREFIX",
     "HOST_PREFIX",
     "LAB_PREFIX",
     "PREFIXES",
@@ -57,9 +59,14 @@ CAPTURE_PREFIX = "dumbbell-capture-"
 """Likewise for the packets of a capture that is analyzed."""
 LAB_PREFIX = "dumbbell-lab-"
 """Likewise for the runs of a lab."""
-PREFIXES = (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX, LAB_PREFIX)
+FILES_PREFIX = "dumbbell-files-"
+"""Likewise for the files of a scenario that another machine has sent."""
+PREFIXES = (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX, LAB_PREFIX, FILES_PREFIX)
 MARKER = ".dumbbell-run"
 """The marker's name: a JSON object with the folder's own name and the programs of the run, as device and inode."""
+
+FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""For opening a marker: a link isn't followed, and a FIFO, which another user may have made, doesn't block."""
 
 Program = tuple[int, int]
 """Device and inode of an executable."""
@@ -219,16 +226,24 @@ def is_locked(place: Path) -> bool:
     if fcntl is None or place.is_symlink():
         return False
     try:
-        lock = os.open(place / MARKER, os.O_RDONLY | os.O_NOFOLLOW)
+        lock = os.open(place / MARKER, os.O_RDONLY | FLAGS)
     except OSError:
         return False
     try:
+        if not _is_ours(lock) or place.stat().st_uid != os.geteuid():
+            return False
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
-        return {place.stat().st_uid, os.fstat(lock).st_uid} == {os.geteuid()}
+        return True
     finally:
         os.close(lock)
+
+
+def _is_ours(file: int) -> bool:
+    """Return True if an open file is this user's, and a regular one."""
+    about = os.fstat(file)
+    return about.st_uid == os.geteuid() and stat.S_ISREG(about.st_mode)
 
 
 def _orphans() -> Iterator[tuple[Path, set[Program], int]]:
@@ -252,13 +267,15 @@ def _orphans() -> Iterator[tuple[Path, set[Program], int]]:
 def _marker_of_ended(file: Path, place: Path) -> tuple[set[Program], int] | None:
     """Return the content and the descriptor of a folder's marker, locked; None if it is in use, or none of ours."""
     try:
-        lock = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
+        lock = os.open(file, os.O_RDWR | FLAGS)
     except OSError:
         return None
     try:
+        if not _is_ours(lock):
+            raise ValueError
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         mark = json.loads(os.read(lock, 1 << 16))
-        if mark["folder"] != place.name or os.fstat(lock).st_uid != os.geteuid():
+        if mark["folder"] != place.name:
             raise ValueError
         return {(int(device), int(inode)) for device, inode in mark["programs"]}, lock
     except (OSError, ValueError, KeyError, TypeError):

@@ -16,7 +16,7 @@ from dumbbell.labs.hand_in import ANSWERS, SCENARIO
 from dumbbell.labs.student import NOBODY, Assignment, assignment
 from dumbbell.report.text_page import text_page
 from dumbbell.scenario import Scenario, toml
-from dumbbell.studio.given import given_runs
+from dumbbell.studio.any_scenario import given_runs
 from dumbbell.studio.write import available, page
 
 __all__ = ["Started", "handout", "start", "studio_page"]

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 from dumbbell.plots.draw import draw, settings
@@ -70,7 +72,9 @@ def save_all(
     # Not "fork": the simulator's threads may hold locks that a child would wait for. Not "forkserver": a process that
     # the server is about to start can't be ended.
     others = set(active_children())
-    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(pictures)), mp_context=get_context("spawn"), initializer=_end_with_parent
+    ) as pool:
         try:
             with _without_main(), _without_interrupts():  # the first call starts all processes
                 futures = [pool.submit(save, picture, folder) for picture in pictures]
@@ -86,6 +90,22 @@ def save_all(
                 process.terminate()
             raise
     return done
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that has started it ends.
+
+    A process of a pool waits for its next task on a pipe whose other end it holds too, so that it would wait forever
+    after the other process was killed.
+    """
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=_wait_and_end, args=(parent.sentinel,), daemon=True).start()
+
+
+def _wait_and_end(sentinel: int) -> None:
+    wait_for([sentinel])
+    os._exit(1)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -17,7 +17,9 @@ from dumbbell.results.record import Run
 from dumbbell.results.runner import Progress, run
 from dumbbell.results.statistics import sharing
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.copies import copies_of
 from dumbbell.scenario.starts import default_jitters
+from dumbbell.scenario.workload import Workload
 
 if TYPE_CHECKING:
     from dumbbell.backends import Backend
@@ -49,13 +51,36 @@ def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
         {**{key: flow[key] for key in PLACE if key in flow}, **silent}
         if flow["name"] in others
         else {**flow, **(own if flow["name"] == name else {})}
-        for flow in document["flows"]
+        for flow in _flows(scenario, {name, *others})
     ]
+    if document.pop("preset", None) is not None and scenario.preset is not None:
+        document = {**scenario.preset.defaults(), **document}  # its flows are among these
     document.pop("capture", None)
     document.pop("until", None)
     document["trace"] = {}
     document["name"] = f"{scenario.name}: {name} alone"
     return Scenario.from_dict(document)
+
+
+def _flows(scenario: Scenario, concerned: Collection[str]) -> list[dict[str, Any]]:
+    """Return the flows as documents: those of presets too, and of flows with a count the copies if one is concerned.
+
+    Raises
+    ------
+    ResultsError
+        A workload has a share of its copies' load, which a single flow can't state.
+    """
+    found: list[dict[str, Any]] = []
+    for flow in scenario.flows:
+        copies = copies_of([flow])
+        wanted = [copy for copy in copies if copy.name in concerned]
+        if flow.count is not None and wanted and isinstance(flow.application, Workload):
+            raise ResultsError(
+                f"harm: flow '{wanted[0].name}' is a copy of the workload '{flow.name}': write its copies as flows"
+            )
+        single = copies if wanted else [flow]
+        found += [each.model_dump(by_alias=True, exclude_unset=True, exclude_none=True) for each in single]
+    return found
 
 
 def harm_done(

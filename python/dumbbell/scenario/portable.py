@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,12 +53,13 @@ class Portable:
 
     def scenario(self) -> Scenario:
         """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
+        from dumbbell.kernel.folders import FILES_PREFIX, Folder, clean  # noqa: PLC0415 - only workers need it
         from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
 
         stored = dict(self.stored)
         if self.contents:
-            folder = Path(tempfile.mkdtemp(prefix="dumbbell-"))
-            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            clean()  # nobody else removes the folders of workers that were killed on this machine
+            folder = Folder(FILES_PREFIX).keep()
             for number, (text, content) in enumerate(self.contents.items()):
                 stored[text] = folder / f"{number}{Path(text).suffix}"
                 stored[text].write_bytes(content)

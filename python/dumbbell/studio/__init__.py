@@ -2,11 +2,11 @@
 
 `settings` has the values that a reader of the page can change, and the scenario that follows; `presets` has examples;
 `templates` turns the plans of such scenarios into texts with holes, so that the page makes plans without rules of its
-own; `given` makes the plans of any other scenario; `write` writes the page from these, the scripts in the folder
+own; `any_scenario` makes those of any other one; `write` writes the page from these, the scripts in the folder
 ``page``, the engine, uPlot (folder ``uplot``) and a reader of Parquet files (folder ``parquet``).
 """
 
-from dumbbell.studio.given import given
+from dumbbell.studio.any_scenario import given
 from dumbbell.studio.write import page
 
 __all__ = ["given", "page"]

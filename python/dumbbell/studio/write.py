@@ -35,7 +35,7 @@ def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     Parameters
     ----------
     given : mapping, optional
-        The scenario with which the page begins, from `dumbbell.studio.given`.
+        The scenario with which the page begins, from `dumbbell.studio.any_scenario`.
     """
     return {
         "given": given,
@@ -86,7 +86,7 @@ def page(given: Mapping[str, Any] | None = None) -> str:
     Parameters
     ----------
     given : mapping, optional
-        The scenario with which it begins, from `dumbbell.studio.given`; default: the first example.
+        The scenario with which it begins, from `dumbbell.studio.any_scenario`; default: the first example.
 
     Raises
     ------

@@ -182,9 +182,8 @@ fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_client_hello_in_frames_out_of_order_is_reassembled() {
-        // ClientHello: SNI "a.example", ALPN "h3".
+    /// A ClientHello: SNI "a.example", ALPN "h3".
+    fn example() -> Vec<u8> {
         let sni = [&[0, 0, 0, 14, 0, 12, 0, 0, 9][..], b"a.example"].concat();
         let alpn = [&[0, 16, 0, 5, 0, 3, 2][..], b"h3"].concat();
         let extensions = [sni, alpn].concat();
@@ -195,6 +194,59 @@ mod tests {
         body.extend(&extensions);
         let mut hello = vec![1, 0, 0, body.len() as u8];
         hello.extend(&body);
+        hello
+    }
+
+    /// CRYPTO frames are encrypted, so mutants of packets never reach this code.
+    /// `FUZZ_MUTANTS=1000000000 cargo test --release -p dumbbell-capture mutants_of_frames` tries more.
+    #[test]
+    fn mutants_of_frames_are_read_or_refused() {
+        let crypto = |offset: u8, data: &[u8]| [&[6, offset, data.len() as u8][..], data].concat();
+        let (example, ack) = (example(), [3, 9, 0, 1, 0, 0, 1, 1, 1, 1]);
+        let (a, b) = example.split_at(40);
+        let whole = [&ack[..], &[0, 1], &crypto(40, b), &crypto(0, a)].concat();
+        let wanted = std::env::var("FUZZ_MUTANTS").ok().and_then(|n| n.parse().ok()).unwrap_or(30_000u64);
+        let mut state = 1u64; // Knuth's MMIX generator
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let (mut kept, mut read) = (Hello::default(), 0);
+        for _ in 0..wanted {
+            let mut frames = whole.clone();
+            for _ in 0..=draw(3) {
+                let at = draw(frames.len());
+                match draw(5) {
+                    0 => frames[at] = draw(256) as u8,
+                    1 => frames[at] ^= 1 << draw(8),
+                    2 => frames.truncate(at + 1),
+                    3 => frames.insert(at, [0, 6, 0xff, 0x40, 0x80][draw(5)]),
+                    _ => {
+                        frames.remove(at);
+                    }
+                }
+                if frames.is_empty() {
+                    frames.push(6);
+                }
+            }
+            if draw(8) == 0 {
+                kept = Hello::default();
+            }
+            if let Some(hello) = kept.take(&frames) {
+                assert!(
+                    hello.sni.iter().chain(&hello.alpn).all(|name| name.len() <= MOST && name.is_ascii())
+                );
+                read += 1;
+            }
+            assert!(kept.data.len() <= MOST && kept.have.len() <= 64 && kept.have.is_sorted());
+            let _ = server_name(&frames[draw(frames.len())..]);
+        }
+        assert!(read > wanted / 30, "{read} of {wanted} mutants were read");
+    }
+
+    #[test]
+    fn a_client_hello_in_frames_out_of_order_is_reassembled() {
+        let hello = example();
         let (a, b) = hello.split_at(40);
         assert_eq!(server_name(&hello[..70]), Some("a.example".into()));
         assert_eq!(server_name(&hello[..60]), None);

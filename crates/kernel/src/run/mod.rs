@@ -235,7 +235,7 @@ impl<'a, F: Network> Runner<'a, F> {
             Task::Stop(n) => self.stop(n, at)?,
             Task::End => {
                 self.drain();
-                if self.network.undecided() == 0 || at >= self.plan.duration_ns + MAX_DRAIN_NS {
+                if self.network.undecided()? == 0 || at >= self.plan.duration_ns + MAX_DRAIN_NS {
                     // Those that have ended by themselves.
                     for n in (0..self.flows.len()).filter(|n| !self.flows[*n].stopped).collect::<Vec<_>>() {
                         self.stop(n, at)?;

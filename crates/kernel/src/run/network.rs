@@ -51,9 +51,10 @@ pub(crate) trait Network {
     }
     /// Reports the observations since the last call, causes before effects.
     fn drain(&mut self, each: &mut dyn FnMut(Observation));
-    /// Returns the number of packets that entered before the end and have neither departed nor been dropped.
-    fn undecided(&self) -> usize {
-        0
+    /// Returns the number of packets that entered before the end and may still depart or be dropped. Called after the end,
+    /// after each drain.
+    fn undecided(&mut self) -> Result<usize, KernelError> {
+        Ok(0)
     }
     /// The run is over.
     fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError>;

@@ -43,8 +43,28 @@ pub(crate) struct Taps<'a> {
     clock_offset: i64,
     /// Packets dropped because the queue was full, before the run.
     full_at_begin: Vec<u64>,
+    emptied: Emptied,
     cpu: Option<Cpu>,
     real_time: bool,
+}
+
+/// The queues that were empty after the end of the run.
+///
+/// A packet that the queue dropped is known to be lost when a later one of its flow has passed it. A flow's last packet has no
+/// later one. But once the queue was empty, every packet that had arrived before has departed, or was dropped. Departures
+/// before that moment are observed in the next drain, so it counts from the next call on.
+#[derive(Debug)]
+struct Emptied(Vec<bool>);
+
+impl Emptied {
+    /// Returns the number of packets whose fate is still open, of `undecided` at each link; `waiting`: the packets that
+    /// are in its queue now.
+    fn left(&mut self, undecided: &[usize], waiting: &[u64]) -> usize {
+        let open = undecided.iter().zip(&self.0).filter(|(_, emptied)| !**emptied).map(|(count, _)| *count);
+        let left = open.sum();
+        self.0.iter_mut().zip(waiting).for_each(|(emptied, waiting)| *emptied |= *waiting == 0);
+        left
+    }
 }
 
 /// Observations at nodes that are passed on after those of all taps: a host's tap may be drained after a node's, and a packet
@@ -120,6 +140,7 @@ impl<'a> Taps<'a> {
             zero: 0,
             clock_offset: 0,
             full_at_begin: vec![0; plan.links.len()],
+            emptied: Emptied(vec![false; plan.links.len()]),
             cpu: None,
             real_time: false,
         })
@@ -222,8 +243,13 @@ impl Network for Taps<'_> {
         self.drain_until(sys::now(Clock::Wall).saturating_sub(settled), each);
     }
 
-    fn undecided(&self) -> usize {
-        self.links.iter().map(LinkMeter::undecided).sum()
+    fn undecided(&mut self) -> Result<usize, KernelError> {
+        let undecided: Vec<usize> = self.links.iter().map(LinkMeter::undecided).collect();
+        if undecided.iter().all(|count| *count == 0) {
+            return Ok(0);
+        }
+        let waiting: Vec<u64> = self.queues()?.iter().map(|(waiting, _)| *waiting).collect();
+        Ok(self.emptied.left(&undecided, &waiting))
     }
 
     fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError> {
@@ -328,5 +354,20 @@ impl Taps<'_> {
         if let Some(captures) = &mut self.captures {
             captures.settle();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Emptied;
+
+    #[test]
+    fn packets_of_an_empty_queue_are_decided() {
+        let mut emptied = Emptied(vec![false; 2]);
+        assert_eq!(emptied.left(&[1, 2], &[3, 1]), 3, "both queues hold packets");
+        assert_eq!(emptied.left(&[1, 2], &[0, 1]), 3, "departures from the first may not be observed yet");
+        assert_eq!(emptied.left(&[1, 2], &[5, 1]), 2, "later arrivals don't matter");
+        assert_eq!(emptied.left(&[1, 2], &[5, 0]), 2);
+        assert_eq!(emptied.left(&[1, 2], &[5, 0]), 0);
     }
 }

@@ -37,6 +37,11 @@ impl Algorithms {
         self.source.variant()
     }
 
+    /// True if the algorithms are those of the registry.
+    pub(crate) fn are_of_registry(&self) -> bool {
+        matches!(self.source, VariantSource::Registry(_))
+    }
+
     /// Checks the parameters by making one algorithm.
     pub(crate) fn check(&self, setup: &Setup) -> Result<(), ParamError> {
         self.try_make(setup, 0).map(|_| ())

@@ -3,6 +3,7 @@
 
 pub(crate) mod algorithms;
 pub(crate) mod connection;
+pub(crate) mod factories;
 pub(crate) mod ping;
 pub(crate) mod quic;
 pub(crate) mod source;

@@ -40,6 +40,11 @@ impl ConnectionFactory {
         self.algorithms.variant()
     }
 
+    /// True if the algorithms are those of the registry.
+    pub(crate) fn is_of_registry(&self) -> bool {
+        self.algorithms.are_of_registry()
+    }
+
     /// Payload of a full segment, bytes.
     pub(crate) fn mss(&self) -> u64 {
         self.config.mss()
@@ -67,7 +72,7 @@ pub(crate) struct TcpFlow {
     app: AppPlan,
     /// The transfers of the application.
     transfers: Option<Transfers>,
-    factory: ConnectionFactory,
+    factory: Arc<ConnectionFactory>,
     source: Option<Source>,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
@@ -96,7 +101,7 @@ impl TcpFlow {
         info: FlowInfo,
         application: &'static str,
         app: AppPlan,
-        factory: ConnectionFactory,
+        factory: Arc<ConnectionFactory>,
         source: Option<Source>,
         seed: u64,
         recorder: Option<Box<FlowRecorder>>,
@@ -273,6 +278,7 @@ impl TcpFlow {
     fn stop(&mut self, net: &mut Network) {
         let result = self.metrics(net);
         self.result = Some(Box::new(result));
+        self.meter.forget_ack_times();
         self.info.is_measured = false;
         if let Some(connection) = self.current.as_mut().filter(|_| self.open) {
             connection.abandon();

@@ -42,6 +42,8 @@ pub use queues::Disciplines;
 /// See the top of this file.
 pub(crate) struct Network {
     pub(crate) now: Time,
+    /// The time of the event in progress; `now` is later while an endpoint is ahead.
+    pub(crate) clock: Time,
     /// The end of the run.
     pub(crate) end: Time,
     pub(crate) measure_from: Time,
@@ -182,9 +184,11 @@ impl Network {
                     single && feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
             }
         }
+        let most_lag = links.iter().map(|link| link.lag).max().unwrap_or(Dur::ZERO);
         let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);
         Ok(Network {
             now: Time::ZERO,
+            clock: Time::ZERO,
             end,
             measure_from,
             events: EventQueue::new(2 * links.len() + TIMERS * plan.flows.len() + 1),
@@ -200,7 +204,7 @@ impl Network {
             copies: Copies::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
-            packets: plan.trace.packets.then(PacketRecorder::default),
+            packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag)),
             captures,
             fates: None,
             ahead: Vec::new(),
@@ -249,6 +253,8 @@ impl Network {
         let Some(recorder) = &mut self.packets else { return };
         let body = self.pool.get(body);
         let row = PacketRow {
+            at,
+            event,
             flow: direction,
             connection: body.connection,
             number: body.number,
@@ -256,7 +262,7 @@ impl Network {
             bytes,
             retransmission: body.retransmission,
         };
-        recorder.row(at, event, row);
+        recorder.row(row, self.clock);
     }
 
     /// Packets with payload that a flow's data sender sent in its measured time and of which every copy was dropped.

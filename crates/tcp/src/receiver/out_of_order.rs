@@ -1,21 +1,33 @@
 //! The data that arrived out of order: ranges of the sequence space, and the order in which they were last extended [RFC 2018
 //! §4; Linux tcp_input.c tcp_data_queue_ofo].
 //!
-//! A map holds the ranges by their start. A short list holds the ranges that SACK blocks can report, newest first. When this
-//! list becomes too short because its ranges were delivered, it is rebuilt from the map.
+//! The ranges are sorted by their start. Nearly all segments touch the highest one, or lie above it; holes are filled from the
+//! lowest on. A short list holds the ranges that SACK blocks can report, newest first. When this list becomes too short because
+//! its ranges were delivered, it is made again.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::ops;
 
-/// Length of the list: more than the blocks of an ACK, so that it is rarely rebuilt.
+/// Length of the list: more than the blocks of an ACK, so that it is rarely made again.
 const RECENT: usize = 16;
+
+/// Data without a hole.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// Time of the last extension.
+    extension: u64,
+    buffers: u64,
+}
 
 /// The queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrderQueue {
-    /// For each start: end, time of the last extension, number of buffers. Ranges are disjoint and not adjacent.
-    by_start: BTreeMap<u64, (u64, u64, u64)>,
-    /// Starts of the ranges that were extended last, newest first.
-    recent: Vec<u64>,
+    /// By their start, disjoint and not adjacent.
+    ranges: VecDeque<Range>,
+    /// Start and end of the ranges that were extended last, newest first.
+    recent: Vec<(u64, u64)>,
     extensions: u64,
     bytes: u64,
     buffers: u64,
@@ -23,7 +35,7 @@ pub(super) struct OutOfOrderQueue {
 
 impl OutOfOrderQueue {
     pub(super) fn is_empty(&self) -> bool {
-        self.by_start.is_empty()
+        self.ranges.is_empty()
     }
 
     /// Bytes of all ranges.
@@ -40,49 +52,75 @@ impl OutOfOrderQueue {
     /// Number of ranges.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.by_start.len()
+        self.ranges.len()
+    }
+
+    /// Returns the indices of the ranges that `start..end` touches; if there are none, the index at which it belongs.
+    fn touched(&self, start: u64, end: u64) -> ops::Range<usize> {
+        let mut above = self.ranges.len();
+        if self.ranges.back().is_some_and(|last| last.start > end) {
+            above = self.ranges.partition_point(|r| r.start <= end);
+        }
+        let mut from = above;
+        while from > 0 && self.ranges[from - 1].end >= start {
+            from -= 1;
+        }
+        from..above
     }
 
     /// Adds `start..end`, merged with the ranges that it touches. Returns the number of its bytes that were in the queue.
     pub(super) fn add(&mut self, start: u64, end: u64) -> u64 {
         self.extensions += 1;
-        let (mut from, mut to, mut duplicate) = (start, end, 0);
-        let (mut buffers, mut follows) = (0, false);
-        while let Some((&s, &(e, _, n))) =
-            self.by_start.range(..=to).next_back().filter(|(_, (e, ..))| *e >= from)
-        {
-            buffers += n;
-            follows |= s < start;
-            duplicate += e.min(end).saturating_sub(s.max(start));
-            (from, to) = (from.min(s), to.max(e));
-            if self.recent.first() == Some(&s) && s == from {
-                break; // the newest range is extended in place, and no lower one touches it
-            }
-            self.by_start.remove(&s);
-            self.recent.retain(|r| *r != s);
+        let touched = self.touched(start, end);
+        let mut merged = Range { start, end, extension: self.extensions, buffers: 0 };
+        let (mut duplicate, mut follows) = (0, false);
+        for r in self.ranges.range(touched.clone()) {
+            merged.buffers += r.buffers;
+            follows |= r.start < start;
+            duplicate += r.end.min(end).saturating_sub(r.start.max(start));
+            (merged.start, merged.end) = (merged.start.min(r.start), merged.end.max(r.end));
         }
-        buffers += u64::from(!follows && duplicate < end - start);
-        self.buffers += u64::from(!follows && duplicate < end - start);
-        self.by_start.insert(from, (to, self.extensions, buffers));
-        if self.recent.first() != Some(&from) {
-            self.recent.insert(0, from);
-            self.recent.truncate(RECENT);
-        }
+        let has_own_buffer = u64::from(!follows && duplicate < end - start);
+        merged.buffers += has_own_buffer;
+        self.buffers += has_own_buffer;
         self.bytes += end - start - duplicate;
+        self.note_recent(touched.clone(), (merged.start, merged.end));
+        if touched.is_empty() {
+            self.ranges.insert(touched.start, merged);
+        } else {
+            self.ranges[touched.start] = merged;
+            self.ranges.drain(touched.start + 1..touched.end);
+        }
         duplicate
+    }
+
+    /// Puts the range that replaces the touched ones at the first place of the list.
+    fn note_recent(&mut self, touched: ops::Range<usize>, merged: (u64, u64)) {
+        let is_newest = |start: u64| self.recent.first().is_some_and(|(s, _)| *s == start);
+        if touched.len() == 1 && is_newest(self.ranges[touched.start].start) {
+            self.recent[0] = merged;
+            return;
+        }
+        if !touched.is_empty() {
+            self.recent.retain(|(s, _)| !(merged.0..=merged.1).contains(s));
+        }
+        self.recent.truncate(RECENT - 1);
+        self.recent.insert(0, merged);
     }
 
     /// True if all of `start..end` is in the queue.
     pub(super) fn contains(&self, start: u64, end: u64) -> bool {
-        self.by_start.range(..=start).next_back().is_some_and(|(_, (e, ..))| *e >= end)
+        self.ranges.range(self.touched(start, end)).any(|r| r.start <= start && end <= r.end)
     }
 
     /// Removes and returns the lowest range if it starts at `offset` or below.
     pub(super) fn take_up_to(&mut self, offset: u64) -> Option<(u64, u64)> {
-        let lowest = self.by_start.first_entry().filter(|entry| *entry.key() <= offset)?;
-        let (start, (end, _, buffers)) = lowest.remove_entry();
+        if self.ranges.front()?.start > offset {
+            return None;
+        }
+        let Range { start, end, buffers, .. } = self.ranges.pop_front()?;
         self.buffers -= buffers;
-        self.recent.retain(|r| *r != start);
+        self.recent.retain(|(s, _)| *s != start);
         self.bytes -= end - start;
         Some((start, end))
     }
@@ -90,20 +128,18 @@ impl OutOfOrderQueue {
     /// Returns the rank, among the four ranges extended last, of the one that `start..end` touches; the number of these
     /// ranges if it touches none.
     pub(super) fn rank(&self, start: u64, end: u64) -> usize {
-        let newest =
-            || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, ..)| (*s, *e)));
-        newest().position(|(s, e)| start <= e && s <= end).unwrap_or_else(|| newest().count())
+        let newest = &self.recent[..self.recent.len().min(4)];
+        newest.iter().position(|(s, e)| start <= *e && *s <= end).unwrap_or(newest.len())
     }
 
     /// Returns at most `most` ranges, the one extended last first.
     pub(super) fn newest(&mut self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
-        if self.recent.len() < most.min(self.by_start.len()) {
-            let mut all: Vec<(u64, u64)> =
-                self.by_start.iter().map(|(s, (_, extension, _))| (*extension, *s)).collect();
-            all.sort_unstable_by(|a, b| b.cmp(a));
-            self.recent = all.into_iter().take(RECENT).map(|(_, s)| s).collect();
+        if self.recent.len() < most.min(self.ranges.len()) {
+            let mut all: Vec<Range> = self.ranges.iter().copied().collect();
+            all.sort_unstable_by_key(|r| std::cmp::Reverse(r.extension));
+            self.recent = all.into_iter().take(RECENT).map(|r| (r.start, r.end)).collect();
         }
-        self.recent.iter().take(most).filter_map(|s| self.by_start.get(s).map(|(e, ..)| (*s, *e)))
+        self.recent.iter().take(most).copied()
     }
 }
 

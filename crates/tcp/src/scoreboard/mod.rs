@@ -56,8 +56,10 @@ pub(crate) struct Scoreboard {
     lost_below: u64,
     /// End of the highest segment that was retransmitted in this recovery [RFC 6675 §2 HighRxt].
     pub(crate) high_rxt: u64,
-    /// Transmissions marked as lost that were not yet reported to congestion control.
+    /// Transmissions marked as lost that were not yet reported to congestion control; only their bytes are counted where
+    /// delivery-rate samples aren't needed.
     pub(crate) newly_lost: Vec<LostTransmission>,
+    pub(crate) newly_lost_bytes: u64,
     rack: Option<Box<RackLists>>,
 }
 
@@ -123,7 +125,8 @@ impl Scoreboard {
     /// True if each segment was sent once, and none is SACKed or lost.
     #[inline]
     pub(crate) fn is_intact(&self) -> bool {
-        self.repeated | self.sacked_out | self.lost_out == 0 && self.newly_lost.is_empty()
+        self.repeated | self.sacked_out | self.lost_out | self.newly_lost_bytes == 0
+            && self.newly_lost.is_empty()
     }
 
     /// True if a segment was sent more than once.
@@ -408,20 +411,33 @@ impl Scoreboard {
         let s = self.segments[i];
         if !s.sacked && !s.lost {
             self.change(i, |s| s.lost = true);
-            let tx = self.tx_state(i).unwrap_or_default();
-            self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx });
+            self.note_lost(i);
+        }
+    }
+
+    /// Notes a loss that congestion control must know.
+    fn note_lost(&mut self, i: usize) {
+        let s = &self.segments[i];
+        match &self.tx {
+            None => self.newly_lost_bytes += u64::from(s.payload()),
+            Some(tx) => {
+                self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx: tx[i] });
+            }
         }
     }
 
     /// Marks the last transmission of a segment as lost.
     fn mark_transmission_lost(&mut self, i: usize) {
-        let s = self.segments[i];
+        let s = &mut self.segments[i];
         if s.sacked || s.needs_retransmission() {
             return;
         }
-        self.change(i, |s| (s.lost, s.retransmitted) = (true, false));
-        let tx = self.tx_state(i).unwrap_or_default();
-        self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx });
+        self.pipe -= s.in_pipe();
+        self.retrans_out -= u64::from(s.retransmitted);
+        self.lost_out += u64::from(!s.lost);
+        self.needing_retransmission += 1;
+        (s.lost, s.retransmitted) = (true, false); // not in pipe
+        self.note_lost(i);
         if let Some(rack) = &mut self.rack {
             let number = self.first + i as u64;
             rack.transmissions.remove(number);
@@ -463,11 +479,32 @@ impl Scoreboard {
         self.high_rxt = self.head().map_or(0, |s| s.start);
     }
 
-    /// Marks as lost all segments that are not SACKed: the retransmission timer has expired [RFC 6675 §5.1].
+    /// Marks as lost all segments that are not SACKed: the retransmission timer has expired [RFC 6675 §5.1]. Not for RACK, which
+    /// has its own rule. One pass: after a burst of losses this is repeated for a large window.
     pub(crate) fn mark_all_lost(&mut self) {
-        for i in 0..self.segments.len() {
-            self.mark_transmission_lost(i);
+        let (mut newly, mut bytes) = (0, 0);
+        for (i, s) in self.segments.iter_mut().enumerate() {
+            if s.sacked || s.needs_retransmission() {
+                continue;
+            }
+            newly += 1;
+            self.retrans_out -= u64::from(s.retransmitted);
+            self.lost_out += u64::from(!s.lost);
+            (s.lost, s.retransmitted) = (true, false);
+            match &self.tx {
+                None => bytes += u64::from(s.payload()),
+                Some(tx) => {
+                    self.newly_lost.push(LostTransmission {
+                        start: s.start,
+                        payload: s.payload(),
+                        tx: tx[i],
+                    });
+                }
+            }
         }
+        self.pipe = 0;
+        self.needing_retransmission += newly;
+        self.newly_lost_bytes += bytes;
         self.lost_below = self.segments.back().map_or(0, |s| s.end);
         self.reset_high_rxt();
     }

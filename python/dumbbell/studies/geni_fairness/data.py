@@ -111,11 +111,15 @@ class Over:
             found.append(1e-6 * rate_per_window(t, total, self.edges))
         return np.stack(found, axis=-1)
 
-    def last(self, first: str, second: str, flow: str, column: str) -> Floats:
-        """Return the last value of a column of a flow's series, by repetition; (n,) float64, the column's unit."""
-        return np.array(
-            [self._results.table(run, f"flow/{flow}")[column].to_list()[-1] for run in self._runs[first, second]]
-        )
+    def last(self, first: str, second: str, flow: str, column: str) -> Floats | None:
+        """Return the last value of a column of a flow's series, by repetition; (n,) float64, the column's unit.
+
+        None if the back end doesn't record it: a kernel reports only some of a variant's own columns.
+        """
+        series = [self._results.table(run, f"flow/{flow}") for run in self._runs[first, second]]
+        if any(column not in table.columns for table in series):
+            return None
+        return np.array([table[column].to_list()[-1] for table in series])
 
     def restless(self, first: str, second: str) -> Floats:
         """Return the movement of the first flow's share in the second half, by repetition; (n,) float64.

@@ -72,10 +72,11 @@ def _jitters(jitter: Alone) -> Remark:
 
 
 def _self_fair(pairs: Pairs, over: Over) -> Remark:
-    base = [summarize(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
+    last = [over.last("vegas", "vegas", flow, "base_rtt") for flow in ("first", "second")]
+    first, second = (None if values is None else 1000 * summarize(values).value for values in last)
+    takes = "" if first is None else f"; it takes the base RTT for {first:.2f} ms, the second one for {second:.2f} ms"
     share = summarize(pairs.share("vegas", "vegas"))
     return Remark(
-        f"Of two Vegas flows the first has {100 * share.value:.0f} %; it takes the base RTT for "
-        f"{1000 * base[0].value:.2f} ms, the second one for {1000 * base[1].value:.2f} ms",
+        f"Of two Vegas flows the first has {100 * share.value:.0f} %{takes}",
         tuple(Measured.of(f"first's share, {LABELS[v]} with itself", summarize(pairs.share(v, v))) for v in VARIANTS),
     )

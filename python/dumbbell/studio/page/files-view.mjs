@@ -42,7 +42,7 @@ export class FilesView {
     this.panels.clear();
     this.buttons(false);
     byId("files-title").textContent = files.length === 1 ? files[0].path : `${files.length} files`;
-    byId("files-status").textContent = "The files are read.";
+    byId("files-status").textContent = "Reading the files.";
     byId("files-close").focus();
     this.worker.postMessage({ kind: "open", files });
   }
@@ -73,7 +73,7 @@ export class FilesView {
   }
 
   on_results({ runs }) {
-    byId("files-status").textContent = `${runs.length} runs with series.`;
+    byId("files-status").textContent = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
     const options = runs.map(({ key, label }) => element("option", { value: key }, label));
     const select = element("select", { id: "files-run", onchange: () => this.chooseRun(select.value) }, ...options);
     byId("files-list").replaceChildren(element("label", { for: "files-run" }, "Run "), select);

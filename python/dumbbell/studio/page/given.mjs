@@ -1,5 +1,5 @@
 // Scenarios that the page shows as they are: the plans of their cells and the seeds of their repetitions, which Python's plan
-// builder has made (given.py). They come with the page or in its link.
+// builder has made (any_scenario.py). They come with the page or in its link.
 import { byId, element } from "./dom.mjs";
 
 /** The most characters of a scenario in a link. */

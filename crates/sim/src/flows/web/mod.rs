@@ -25,6 +25,7 @@ use dumbbell_quic::Role;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use sum::Sum;
 
 pub(crate) use video_series::VideoSeries;
@@ -78,8 +79,8 @@ impl WebApp {
 
 /// The source of a flow's connections.
 pub(crate) enum Dialer {
-    Tcp { factory: ConnectionFactory, isn: Stream },
-    Quic { config: dumbbell_quic::Config, algorithms: Algorithms },
+    Tcp { factory: Arc<ConnectionFactory>, isn: Stream },
+    Quic { config: Box<dumbbell_quic::Config>, algorithms: Algorithms },
 }
 
 /// A request without a complete response.
@@ -158,7 +159,7 @@ impl WebFlow {
             Dialer::Quic { config, algorithms } => {
                 let mut end = |role| {
                     let algorithm = algorithms.make(&config.cc_setup(), self.seeds.next_u64());
-                    dumbbell_quic::Endpoint::new(*config, algorithm, role, self.seeds.next_u64())
+                    dumbbell_quic::Endpoint::new(**config, algorithm, role, self.seeds.next_u64())
                 };
                 let (mut sender, mut receiver) = (end(Role::Server), end(Role::Client));
                 sender.open(now);

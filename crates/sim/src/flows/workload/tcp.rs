@@ -9,17 +9,18 @@ use crate::tcp_meter::{Connected, Delivered};
 use dumbbell_tcp::{Counters, Endpoint, State};
 use dumbbell_units::Time;
 use dumbbell_units::random::Stream;
+use std::sync::Arc;
 
 /// Makes the connections of a flow.
 pub(crate) struct TcpFactory {
-    factory: ConnectionFactory,
+    factory: Arc<ConnectionFactory>,
     isns: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
 }
 
 impl TcpFactory {
-    pub(crate) fn new(factory: ConnectionFactory, flow: &str, seed: u64) -> TcpFactory {
+    pub(crate) fn new(factory: Arc<ConnectionFactory>, flow: &str, seed: u64) -> TcpFactory {
         let stream = |part: &str| Stream::new(seed, &format!("flow/{flow}/{part}"));
         TcpFactory { factory, isns: stream("isn"), seeds: stream("seeds") }
     }

@@ -1,0 +1,45 @@
+//! The factories of TCP connections. Flows with equal settings share one: the settings take more memory than an idle flow,
+//! and reading them takes longer than its start.
+
+use super::tcp::ConnectionFactory;
+use crate::error::SimError;
+use dumbbell_plan::{AppPlan, FlowPlan, TransportPlan};
+use std::sync::Arc;
+
+/// See the top of this file.
+#[derive(Default)]
+pub(crate) struct Factories<'p> {
+    /// The last flow whose factory may be shared, with the factory.
+    last: Option<(&'p FlowPlan, Arc<ConnectionFactory>)>,
+}
+
+impl<'p> Factories<'p> {
+    /// Returns the factory of a flow: that of the flow before, if its settings are equal, or a new one.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn tcp(
+        &mut self,
+        flow: &'p FlowPlan,
+        make: impl FnOnce() -> Result<ConnectionFactory, SimError>,
+    ) -> Result<Arc<ConnectionFactory>, SimError> {
+        if let Some((_, factory)) = self.last.as_ref().filter(|(last, _)| have_equal_settings(last, flow)) {
+            return Ok(Arc::clone(factory));
+        }
+        let factory = Arc::new(make()?);
+        // An external variant reports its failures under the name of its flow.
+        self.last = factory.is_of_registry().then(|| (flow, Arc::clone(&factory)));
+        Ok(factory)
+    }
+}
+
+fn have_equal_settings(a: &FlowPlan, b: &FlowPlan) -> bool {
+    a.transport == b.transport && a.ip == b.ip && sets_nodelay(a) == sets_nodelay(b)
+}
+
+/// True if the application turns Nagle's algorithm off: browsers, web servers and other programs with TLS set TCP_NODELAY
+/// [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium]. So does the program of CBR on the kernel back ends.
+pub(crate) fn sets_nodelay(flow: &FlowPlan) -> bool {
+    let has_tls = matches!(&flow.transport, TransportPlan::Tcp { tls: Some(_), .. });
+    has_tls || matches!(flow.application, AppPlan::Video(_) | AppPlan::Objects(_) | AppPlan::Cbr { .. })
+}
