@@ -302,6 +302,8 @@ impl TcpFlow {
                 self.source.is_none()
                     && matches!(connection.sender().state(), State::Established | State::FinWait)
                     && !body.segment.flags.contains(TcpFlags::FIN)
+                    // The arrival of the last byte ends the averages, and may be earlier than `at`.
+                    && !(self.is_last_transfer() && connection.sender().unsent() == 0)
             }
         };
         goes_on
@@ -359,6 +361,10 @@ impl TcpFlow {
             self.act_and_send(net);
         }
         true
+    }
+
+    fn is_last_transfer(&self) -> bool {
+        self.transfers.is_some_and(|t| t.repeat > 0 && self.completed + 1 == t.repeat)
     }
 
     fn all_transfers_completed(&self) -> bool {
