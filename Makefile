@@ -55,7 +55,7 @@ bpf:             ## compile congestion control in BPF (needs clang and llvm-stri
 kernel: $(READY) ## build the virtual-time kernel (--backend uml), unless it exists
 	$(BIN)/dumbbell kernel build
 
-studio:          ## the simulator as WebAssembly, in the Python package (needs Rust's target wasm32-unknown-unknown; rustup adds it)
+studio:          ## the simulator and the analysis of captures as WebAssembly, in the Python package (needs Rust's target wasm32-unknown-unknown; rustup adds it)
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=...)" >&2; exit 1; }
 	@$(PYTHON) packaging/build_web.py
 

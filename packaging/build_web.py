@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds `dumbbell.wasm`, the simulator for WebAssembly (crate `web`), into the Python package.
+"""Builds `dumbbell.wasm` (crate `web`), the simulator and the analysis of captures, into the Python package.
 
     python packaging/build_web.py
 
@@ -32,7 +32,7 @@ def missing() -> str | None:
     if has_target():
         return None
     if shutil.which("rustup") is None:
-        return f"rustc's standard library for {TARGET} is needed"
+        return f"rustc has no standard library for {TARGET}: rustup adds it (https://rustup.rs)"
     add = ["rustup", "target", "add", TARGET]
     done = subprocess.run(add, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -51,7 +51,7 @@ def has_target() -> bool:
 def build_web() -> bool:
     """Build `dumbbell.wasm`; return False where that isn't possible."""
     if (reason := missing()) is not None:
-        print(f"dumbbell.wasm is not built: {reason}", file=sys.stderr)
+        print(f"dumbbell.wasm is not built: {reason}. Everything but `dumbbell studio` works.", file=sys.stderr)
         return False
     done = subprocess.run(CARGO, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

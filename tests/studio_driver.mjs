@@ -131,6 +131,14 @@ const acts = {
     byName("whole").click();
     await all;
     found.whole = byName("whole").disabled;
+    // The same with keys
+    found.keys = [];
+    for (const key of ["+", "+", "-", "0"]) {
+      const drawn = event("studio-series");
+      press(key);
+      await drawn;
+      found.keys.push([byName("whole").disabled, clock()]);
+    }
     // Pin and compare
     const pinned = event("studio-series");
     byName("pin").click();
@@ -144,6 +152,48 @@ const acts = {
     const bitmap = await createImageBitmap(picture);
     found.size = [bitmap.width, bitmap.height];
   },
+};
+
+acts.capture = async ({ name }) => {
+  await started();
+  const panels = () => new Promise((done, refused) => {
+    document.addEventListener("files-panels", ({ detail }) => done(detail), { once: true });
+    document.addEventListener("files-failed", ({ detail }) => refused(new Error(detail.message)), { once: true });
+  });
+  const capture = new Promise((done) => document.addEventListener("files-capture", ({ detail }) => done(detail), { once: true }));
+  const drawn = panels();
+  // As if it were dropped on the page.
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([await (await fetch(`/${name}`)).blob()], name));
+  dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+  const { summary, listed, memory } = await capture;
+  const first = await drawn;
+  Object.assign(found, { summary, listed, memory: [memory, first.memory] });
+  found.panels = first.panels.map(({ key }) => key);
+  found.canvases = document.querySelectorAll("#files-plots canvas").length;
+  found.frames = document.querySelector("#files-summary table").textContent;
+  found.connections = [...document.querySelectorAll(".connections tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
+  found.hidden = [byName("files").hidden, byName("studio").hidden];
+  found.svg = await (await saved("files-svg")).text();
+  const next = panels();
+  const over = document.querySelector("#files-plots .u-over");
+  const box = over.getBoundingClientRect();
+  for (const [kind, part] of [["mousemove", 0.2], ["mousedown", 0.2], ["mousemove", 0.4], ["mouseup", 0.4]]) {
+    over.dispatchEvent(new MouseEvent(kind, {
+      bubbles: true, clientX: box.left + part * box.width, clientY: box.top + box.height / 2, movementX: 1, button: 0,
+    }));
+  }
+  const { from, to } = await next;
+  found.zoomed = [from, to];
+  found.keys = [];
+  for (const key of ["+", "ArrowRight", "-", "0"]) {
+    const drawn = panels();
+    press(key);
+    const seen = await drawn;
+    found.keys.push([seen.from, seen.to]);
+  }
+  byName("files-close").click();
+  found.closed = [byName("files").hidden, byName("studio").hidden];
 };
 
 acts.given = async ({ fragment }) => {
@@ -172,8 +222,14 @@ acts.given = async ({ fragment }) => {
   found.broken = await broken;
 };
 
+/** Ends at once with the first error that nothing catches, in place of waiting for an event that doesn't come. */
+const uncaught = new Promise((_, refused) => {
+  addEventListener("error", (event) => refused(event.error ?? new Error(event.message)));
+  addEventListener("unhandledrejection", (event) => refused(event.reason));
+});
+
 export function act(name, given) {
-  acts[name](given)
+  Promise.race([acts[name](given), uncaught])
     .catch((error) => found.errors.push(String(error.stack)))
     .then(() => fetch("/", { method: "POST", body: JSON.stringify(found) }));
 }

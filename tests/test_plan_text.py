@@ -10,7 +10,7 @@ import dumbbell
 from dumbbell import Scenario
 from dumbbell.backends.sim import Simulator
 from dumbbell.exceptions import BackendError
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.results.record import run_key
 from dumbbell.results.runner import jobs_of
 
@@ -40,6 +40,18 @@ def test_the_key_of_a_run_covers_cell_repetition_and_plan() -> None:
         text = json.dumps([job.cell.values, job.repetition, job.plan()], sort_keys=True, separators=(",", ":"))
         assert run_key(job) == hashlib.sha256(text.encode()).hexdigest()[:24]
     assert len({run_key(job) for job in jobs}) == len(jobs)
+
+
+def test_a_large_plan_is_kept_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = jobs_of(Scenario.from_dict(DOCUMENT))
+    keys, values = list(map(run_key, small)), [plan_values(job.cell) for job in small]
+    texts = [plan_text(job.cell).with_seed(job.seed) for job in small]
+    monkeypatch.setattr("dumbbell.plan.text.KEPT", 100)
+    large = jobs_of(Scenario.from_dict(DOCUMENT))
+    assert list(map(run_key, large)) == keys
+    assert [plan_text(job.cell).with_seed(job.seed) for job in large] == texts
+    assert plan_text(large[0].cell).values is None
+    assert [plan_values(job.cell) for job in large] == values
 
 
 @pytest.mark.parametrize("longest_s", [0.0, 1000.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import random
 import shutil
 import signal
@@ -152,6 +153,8 @@ except KeyboardInterrupt:
     os._exit(130)
 """
 """Runs a scenario and sends itself a signal up to 5 ms after some run."""
+KILLS = int(os.environ.get("KILLS", "3"))
+"""Processes that get each signal."""
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -162,17 +165,22 @@ def test_runs_of_killed_processes_are_those_of_an_undisturbed_one(tmp_path: Path
         "sweep": {"network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 37)]},
     }  # fmt: skip
     dumbbell.run(Scenario.from_dict(document), out=tmp_path / "whole")
-    place = tmp_path / "out"
-    for seed in range(3):
-        args = [repr(document), str(place), str(int(number)), str(seed), "700"]
-        done = subprocess.run([sys.executable, "-c", KILLED, *args], capture_output=True, text=True, check=False)
-        assert done.returncode in {0, -number, 130}, done.stderr
-        assert Results.load(place).damaged == 0
-    dumbbell.run(Scenario.from_dict(document), out=place)
-    for kind in ("runs/*.parquet", "*.parquet"):
-        names = sorted(file.relative_to(place) for file in place.glob(kind))
-        assert names == sorted(file.relative_to(tmp_path / "whole") for file in (tmp_path / "whole").glob(kind))
-        assert all((place / name).read_bytes() == (tmp_path / "whole" / name).read_bytes() for name in names)
+    ended = 0
+    while ended < KILLS:
+        place = tmp_path / f"out-{ended}"
+        finished = False
+        while not finished and ended < KILLS:
+            args = [repr(document), str(place), str(int(number)), str(ended), "700"]
+            done = subprocess.run([sys.executable, "-c", KILLED, *args], capture_output=True, text=True, check=False)
+            assert done.returncode in {0, -number, 130}, done.stderr
+            assert Results.load(place).damaged == 0
+            finished = done.returncode == 0
+            ended += 1
+        dumbbell.run(Scenario.from_dict(document), out=place)
+        for kind in ("runs/*.parquet", "*.parquet"):
+            names = sorted(file.relative_to(place) for file in place.glob(kind))
+            assert names == sorted(file.relative_to(tmp_path / "whole") for file in (tmp_path / "whole").glob(kind))
+            assert all((place / name).read_bytes() == (tmp_path / "whole" / name).read_bytes() for name in names)
 
 
 def test_an_interrupted_repair_is_continued(whole: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dumbbell
-from required import require_programs
+from required import require, require_programs
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
@@ -20,6 +20,8 @@ SCRIPT = ROOT / "tests" / "studio_files.mjs"
 
 PARQUET = "de7fcc5a3cd877448d0416a4e03829151d60fe3c3bd676fc69d58323c8ce21f1"
 """SHA-256 of hyparquet 1.31.5 and fzstd 0.1.1 as CONTRIBUTING.md joins them."""
+
+require("studio", None if (FOLDER / "dumbbell.wasm").exists() else "needs dumbbell.wasm: `make studio`")
 
 SCENARIO: dict[str, Any] = {
     "name": "files",
@@ -58,7 +60,7 @@ def test_a_results_directory_shows_the_series_of_its_runs(tmp_path: Path) -> Non
     swept = {**SCENARIO, "sweep": {"flows.a.variant": ["cubic", "vegas"]}}
     results = dumbbell.run(swept, out=tmp_path / "kept", trace=True)
     files = [[str(p.relative_to(tmp_path)), str(p)] for p in (tmp_path / "kept").rglob("*") if p.is_file()]
-    (answer,) = ask(("opened", {"files": files, "choices": [0, 1]}))
+    (answer,) = ask(("opened", {"files": files, "labels": [], "choices": [0, 1]}))
     labels = [run["label"] for run in answer["results"]["runs"]]
     assert [label.split(",")[0] for label in labels] == ["flows.a.variant = cubic", "flows.a.variant = vegas"]
     for run, panels in enumerate(answer["panels"]):
@@ -77,14 +79,15 @@ def test_a_results_directory_shows_the_series_of_its_runs(tmp_path: Path) -> Non
     ("names", "message"),
     [
         (["kept/manifest.json"], "these results have no series: make them with `dumbbell run --trace`"),
-        (["first.toml"], "first.toml: a results directory is needed, with its folder series/"),
+        (["a.pcap", "b.pcap"], "2 files given: one capture, or one results directory can be opened"),
+        (["first.toml"], "first.toml: `dumbbell studio first.toml` writes a page with this scenario"),
         ([], "no file given"),
     ],
 )
 def test_other_files_are_refused_with_the_reason(names: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "any").write_bytes(b"any")
     files = [[name, str(tmp_path / "any")] for name in names]
-    (answer,) = ask(("opened", {"files": files, "choices": []}))
+    (answer,) = ask(("opened", {"files": files, "labels": [], "choices": []}))
     assert answer["error"]["message"] == message
 
 

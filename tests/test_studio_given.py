@@ -18,7 +18,7 @@ from dumbbell import Scenario, _core
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError
 from dumbbell.labs import lab, labs, start
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.studio import given, write
 from dumbbell.studio.any_scenario import MOST_CELLS, MOST_FLOWS, fragment
 from required import require
@@ -78,7 +78,7 @@ def test_the_examples_and_labs_open_with_the_plans_of_dumbbell_run() -> None:
             [str(scenario.repetition_seed(n)) for n in range(scenario.repetitions)]
         ] * len(scenario.cells)
         for n, cell in enumerate(scenario.cells):
-            plan, expected = json.loads(plan_of(shown, n, 0)), plan_text(cell).values
+            plan, expected = json.loads(plan_of(shown, n, 0)), plan_values(cell)
             assert plan.pop("trace")["series"] == ["flows", "queues", "departures", "drops"], path
             assert {**plan, "seed": 0} == {
                 k: v for k, v in {**expected, "seed": 0}.items() if k not in {"trace", "captures"}

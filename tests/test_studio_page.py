@@ -8,6 +8,7 @@ import json
 import random
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,29 @@ def test_without_the_engine_one_line_names_the_remedy(tmp_path: Path, monkeypatc
         write.page()
 
 
+@pytest.mark.parametrize(
+    ("programs", "reason"),
+    [
+        ({}, "Rust is needed: https://rustup.rs"),
+        ({"rustc": "echo /none", "cargo": ""}, "rustc has no standard library for wasm32-unknown-unknown: rustup"),
+        (
+            {"rustc": "echo /none", "cargo": "", "rustup": "echo error: no network >&2; exit 1"},
+            "`rustup target add wasm32-unknown-unknown` failed: error: no network",
+        ),
+    ],
+)
+def test_the_build_names_what_it_needs(programs: dict[str, str], reason: str, tmp_path: Path) -> None:
+    for name, script in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    command = [sys.executable, str(ROOT / "packaging" / "build_web.py")]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"dumbbell.wasm is not built: {reason}")
+    assert done.stderr.endswith(". Everything but `dumbbell studio` works.\n")
+    assert done.stderr.count("\n") == 1
+
+
 def acted(name: str, profile: Path, given: object = None) -> dict[str, Any]:
     """Open the page, act on it, and return what was found."""
     driver = DRIVER.read_text(encoding="utf-8").replace("export ", "")
@@ -353,8 +377,8 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
         f"guessed 60 %, the run has {part:.1f} %. Points: {round(100 - 2 * abs(60 - part))}." in found["guessed"][4]
     )
     assert f"guessed 100 ms, the run has {delay:.1f} ms. Points: {round(delay)}." in found["guessed"][4]
-    assert found["zoomed"] == [False, "100%"]
-    assert found["whole"] is True
+    assert (found["zoomed"], found["whole"]) == ([False, "100%"], True)
+    assert found["keys"] == [[disabled, found["keys"][0][1]] for disabled in (False, False, False, True)]
     assert f"pinned {goodputs[0] / 1e6:.3f}" in found["pinned"]
     lines = found["csv"].splitlines()
     longer = _core.run(templates.plan_of(scenario({**PRESETS[0].settings, "buffer": 200})))

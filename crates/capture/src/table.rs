@@ -39,6 +39,23 @@ impl Values {
         }
     }
 
+    /// The values of these rows.
+    fn at(&self, rows: &[usize]) -> Self {
+        fn pick<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row].clone()).collect()
+        }
+        match self {
+            Self::U64(v) => Self::U64(pick(v, rows)),
+            Self::I64(v) => Self::I64(pick(v, rows)),
+            Self::U32(v) => Self::U32(pick(v, rows)),
+            Self::U16(v) => Self::U16(pick(v, rows)),
+            Self::U8(v) => Self::U8(pick(v, rows)),
+            Self::I32(v) => Self::I32(pick(v, rows)),
+            Self::F64(v) => Self::F64(pick(v, rows)),
+            Self::Text(v) => Self::Text(pick(v, rows)),
+        }
+    }
+
     fn append(&mut self, more: Self) {
         match (self, more) {
             (Self::U64(a), Self::U64(b)) => a.extend(b),
@@ -86,8 +103,16 @@ impl Table {
         self
     }
 
+    /// The rows whose value in a column of `u64` is `value`; none if there is no such column.
+    #[must_use]
+    pub fn rows_with(&self, column: &str, value: u64) -> Self {
+        let Some(Values::U64(keys)) = self.column(column) else { return Self::default() };
+        let rows: Vec<usize> = (0..keys.len()).filter(|&row| keys[row] == value).collect();
+        Self { columns: self.columns.iter().map(|(name, values)| (*name, values.at(&rows))).collect() }
+    }
+
     /// Appends the rows of a table with the same columns.
-    pub(crate) fn append(&mut self, more: Self) {
+    pub fn append(&mut self, more: Self) {
         if self.columns.is_empty() {
             *self = more;
             return;

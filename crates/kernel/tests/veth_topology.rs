@@ -151,7 +151,9 @@ fn framing_byte_limits_and_jitter_become_options_of_tbf_bfifo_and_netem() {
     // 0.5 x 10 Mbit/s x 40 ms / 8 = 25,000 bytes; frames of 1514 bytes; a jitter of 0..1 ms is 0.5 ± 0.5 ms.
     assert!(text.contains("bfifo limit 25000"), "{text}");
     assert!(text.contains("stab overhead 0 linklayer ethernet tbf rate 10000000bit burst 1520b"), "{text}");
-    assert!(text.contains("delay 20500000ns 500000ns rate 10000000bit 0 loss 1% seed"), "{text}");
+    // The jitter stands behind the transmission: one netem with both would space packets again at the link's rate.
+    assert!(text.contains("delay 0ns 0ns rate 10000000bit 0"), "{text}");
+    assert!(text.contains("delay 20500000ns 500000ns rate 1000000000000000bit 0 loss 1% seed"), "{text}");
 }
 
 #[test]

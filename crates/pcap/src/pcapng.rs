@@ -75,6 +75,11 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
+    /// Returns a writer for the rest of a file in which so many interfaces are described already.
+    pub fn resume(out: W, interfaces: u32) -> Self {
+        Self { out, block: Vec::new(), options: false, interfaces }
+    }
+
     /// Writes the description of an interface. Returns its number for [`frame`](Self::frame).
     ///
     /// # Errors

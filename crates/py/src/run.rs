@@ -4,12 +4,12 @@ use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::external;
 use dumbbell_plan::Plan;
-use dumbbell_sim::{Capture, Externals, Qlog, Simulation};
+use dumbbell_sim::{Capture, Externals, Part, Qlog, Simulation};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -64,14 +64,16 @@ impl RunOutput {
         self.captures.iter().map(|capture| capture.name().to_owned()).collect()
     }
 
-    /// Writes the packets of a capture point to a pcapng file. Raises KeyError for an unknown name, OSError.
-    fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+    /// Writes the packets of a capture point to a pcapng file; `append`: after the parts that were passed on. Raises KeyError
+    /// for an unknown name, OSError.
+    #[pyo3(signature = (name, path, append=false))]
+    fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf, append: bool) -> PyResult<()> {
         let Some(capture) = self.captures.iter().find(|capture| capture.name() == name) else {
             return Err(PyKeyError::new_err(name.to_owned()));
         };
         py.detach(|| {
-            let file = BufWriter::new(File::create(path)?);
-            capture.write(file)?;
+            let file = if append { File::options().append(true).open(path)? } else { File::create(path)? };
+            capture.write(BufWriter::new(file))?;
             Ok(())
         })
     }
@@ -95,31 +97,59 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
+/// Passes a part of the output on to Python.
+fn pass_on(py: Python<'_>, parts: &Py<PyAny>, part: Part) -> PyResult<()> {
+    match part {
+        Part::Table(table) => {
+            let name = table.name.clone();
+            parts.call_method1(py, "add_rows", (name, arrays(py, table)?))
+        }
+        Part::Capture { name, bytes } => {
+            parts.call_method1(py, "add_packets", (name, PyBytes::new(py, &bytes)))
+        }
+    }
+    .map(drop)
+}
+
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. Raises
-/// RunError, or the KeyboardInterrupt that ended Python code.
+/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. While
+/// the run is in progress, parts of long tables go to `parts.add_rows` (name and columns), and those of long captures to
+/// `parts.add_packets` (name and bytes of the file); the output then has the rows and packets after them. Raises RunError,
+/// the KeyboardInterrupt that ended Python code, or the error of `parts`.
 #[pyfunction]
-#[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None))]
+#[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None, parts=None))]
 pub(crate) fn run(
     py: Python<'_>,
     plan_json: &str,
     variants: Option<&Bound<'_, PyDict>>,
     rules: Option<&Bound<'_, PyDict>>,
     disciplines: Option<&Bound<'_, PyDict>>,
+    parts: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
     let external = Externals {
         variants: external::by_name(variants)?,
         rules: external::rules_by_name(rules)?,
         disciplines: external::disciplines_by_name(disciplines)?,
     };
+    let mut refused = None;
     let output = py
         .detach(|| {
             let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
             let simulation = Simulation::with_externals(&plan, &external).map_err(|e| e.to_string())?;
             drop(plan); // a plan of many flows is large
-            simulation.finish().map_err(|e| e.to_string())
+            let Some(parts) = parts else {
+                return simulation.finish().map(Some).map_err(|e| e.to_string());
+            };
+            let mut sink = |part: Part| {
+                refused = Python::attach(|py| pass_on(py, &parts, part)).err();
+                refused.is_none()
+            };
+            simulation.finish_in_parts(&mut sink).map_err(|e| e.to_string())
         })
         .map_err(|e| external::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
+    let Some(output) = output else {
+        return Err(refused.unwrap_or_else(|| RunError::new_err("the run was ended")));
+    };
     Ok(RunOutput {
         flows: dicts(py, &output.flows)?,
         queues: dicts(py, &output.queues)?,

@@ -47,4 +47,4 @@ pub use network::Disciplines;
 pub use output::Output;
 pub use qlog::Qlog;
 pub use run::{Externals, run, run_one_by_one};
-pub use simulation::Simulation;
+pub use simulation::{Part, Simulation};

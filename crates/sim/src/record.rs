@@ -105,6 +105,16 @@ impl FlowRecorder {
         std::iter::once(state).chain(self.rtt.so_far(&self.name))
     }
 
+    /// Passes on the rows so far of each table that has at least so many.
+    pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        if self.table.rows() >= least {
+            let private = emptied(&mut self.private);
+            let table = std::mem::take(&mut self.table).into_table(&self.name);
+            sink(table.with_private(self.variant_columns, private));
+        }
+        self.rtt.drain(least, &self.name, sink);
+    }
+
     pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
         let state = self.table.into_table(&self.name).with_private(self.variant_columns, self.private);
         std::iter::once(state).chain(self.rtt.into_table(&self.name))
@@ -200,6 +210,21 @@ impl QueueRecorder {
         tables.into_iter().zip(recorded).filter_map(|(table, recorded)| recorded.then_some(table))
     }
 
+    /// Passes on the rows so far of each table that has at least so many.
+    pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        if self.series.queues && self.queue.rows() >= least {
+            let private = emptied(&mut self.private);
+            let table = std::mem::take(&mut self.queue).into_table(&self.name);
+            sink(table.with_private(self.columns, private));
+        }
+        if self.series.departures && self.departures.rows() >= least {
+            sink(std::mem::take(&mut self.departures).into_table(&self.name));
+        }
+        if self.series.drops && self.drops.rows() >= least {
+            sink(std::mem::take(&mut self.drops).into_table(&self.name));
+        }
+    }
+
     pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
         let recorded = [self.series.queues, self.series.departures, self.series.drops];
         let tables = [
@@ -209,6 +234,11 @@ impl QueueRecorder {
         ];
         tables.into_iter().zip(recorded).filter_map(|(table, recorded)| recorded.then_some(table))
     }
+}
+
+/// Takes the values out of columns.
+fn emptied(columns: &mut [Vec<f64>]) -> Vec<Vec<f64>> {
+    columns.iter_mut().map(std::mem::take).collect()
 }
 
 /// Adds the private columns of a variant or a queue discipline.

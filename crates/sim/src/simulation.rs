@@ -10,9 +10,28 @@ use crate::output::Output;
 use crate::run::{Externals, build};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{AppPlan, Plan};
-use dumbbell_trace::TableSlice;
-use dumbbell_units::Time;
+use dumbbell_trace::{Table, TableSlice};
 use dumbbell_units::flow_number::direction_of;
+use dumbbell_units::{Dur, Time};
+
+/// Rows of a table, and packets of captures, from which [`Simulation::finish_in_parts`] passes them on: some MB.
+const PART_ROWS: usize = 1 << 16;
+/// Virtual time between two looks at the rows: some 100,000 rows per link at 10 Gbit/s.
+const PART_TIME: Dur = Dur(100_000_000);
+
+/// A part of the output that is complete while the run is in progress.
+#[derive(Debug)]
+pub enum Part {
+    /// Rows of a table: those after the rows before.
+    Table(Table),
+    /// Bytes of a capture file: those after the bytes before.
+    Capture {
+        /// Name of the capture point.
+        name: String,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+}
 
 /// A run that has begun.
 pub struct Simulation {
@@ -109,6 +128,48 @@ impl Simulation {
         let flows = self.flows.iter().filter_map(|flow| flow.recorder());
         let queues = self.net.links.iter().filter_map(|link| link.recorder.as_ref());
         flows.flat_map(|flow| flow.so_far()).chain(queues.flat_map(|queue| queue.so_far()))
+    }
+
+    /// Takes the rows so far out of each table of [`Simulation::series`], and of the table of packets, that has at least
+    /// `least`, and passes them on, in the order of the table. The rows that [`Simulation::finish`] returns follow them.
+    pub fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        for recorder in self.flows.iter_mut().filter_map(|flow| flow.recorder_mut()) {
+            recorder.drain(least, sink);
+        }
+        self.net.drain(least, sink);
+    }
+
+    /// Passes on the parts of capture files that are complete, if at least `least` packets of captures are in memory: the
+    /// name of a capture and the bytes that follow those before. The fate of a packet is part of its comments, so a part ends
+    /// before the first packet that is in the network. [`crate::Capture::write`] writes the rest.
+    ///
+    /// # Errors
+    /// A packet doesn't fit into the format.
+    pub fn drain_captures(
+        &mut self,
+        least: usize,
+        sink: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> Result<(), SimError> {
+        self.net.drain_captures(least, sink).map_err(|e| SimError::invalid("capture".into(), e.to_string()))
+    }
+
+    /// Processes the remaining events and passes on the rows of long series and the parts of long captures while the run is
+    /// in progress: the output has the rows and packets after them. The memory of series and captures then doesn't grow
+    /// with the run. Returns None if `sink` has returned false.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::advance`] and [`Simulation::drain_captures`].
+    pub fn finish_in_parts(mut self, sink: &mut dyn FnMut(Part) -> bool) -> Result<Option<Output>, SimError> {
+        let (mut until, mut wanted) = (self.net.clock + PART_TIME, true);
+        while wanted && self.advance(until)? {
+            let mut pass_on = |part| wanted = wanted && sink(part);
+            self.drain(PART_ROWS, &mut |table| pass_on(Part::Table(table)));
+            self.drain_captures(PART_ROWS, &mut |name, bytes| {
+                pass_on(Part::Capture { name: name.to_owned(), bytes });
+            })?;
+            until += PART_TIME;
+        }
+        if wanted { self.finish().map(Some) } else { Ok(None) }
     }
 
     /// Processes the remaining events and returns the results.

@@ -94,6 +94,12 @@ macro_rules! table {
                 self.append_to(Table::new(format!("{}/{name}", $kind)))
             }
 
+            /// Returns the number of rows.
+            #[must_use]
+            pub fn rows(&self) -> usize {
+                [$(self.$column.len()),+][0]
+            }
+
             /// Borrows the rows so far, under the name that [`Self::into_table`] gives the table.
             #[must_use]
             pub fn as_slice(&self, name: &str) -> TableSlice<'_> {
@@ -275,6 +281,7 @@ mod tests {
     fn tables_have_the_described_columns() {
         let drops = DropTable { t_ns: vec![5], flow: vec![2], bytes: vec![1500], reason: vec![1] };
         let borrowed = drops.clone();
+        assert_eq!(drops.rows(), 1);
         let table = drops.into_table("r1->r2");
         assert_eq!(borrowed.as_slice("r1->r2"), table.as_slice());
         assert_eq!(table.name, "drops/r1->r2");

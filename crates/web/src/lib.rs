@@ -1,9 +1,10 @@
-//! The simulator for WebAssembly: a plan (JSON) in, results (JSON) and series (arrays) out, in steps of virtual time.
+//! The simulator and the analysis of captures for WebAssembly. A plan (JSON) goes in, results (JSON) and series (arrays)
+//! come out, in steps of virtual time. Or a capture file goes in, in pieces, and its tables come out.
 //!
 //! **Interface.** C functions whose arguments and results are integers, and one region of memory for each direction;
 //! `python/dumbbell/studio/engine.mjs` calls them. `wasm-bindgen` would write that file, but it needs a program of its own whose
 //! version must be that of the crate, and its interface copies arrays and strings. Here a column is read where it is.
-//!//!
+//!
 //! ```text
 //! dumbbell_input(length)                  makes room for the text of the next call, and returns its address
 //! dumbbell_start()                        begins the run of the plan in the input; returns its number
@@ -13,19 +14,33 @@
 //! dumbbell_finish(run)                    processes the rest, and puts out the results
 //! dumbbell_capture(run, capture)          puts out a pcapng file, after the end
 //! dumbbell_free(run)                      forgets the run
+//!
+//! dumbbell_analyze()                      reads the file that the input describes, analyzes it, and puts out a summary
+//! dumbbell_capture_rows()                 puts out the rows of the table that the input names
+//! dumbbell_capture_largest(most)          puts out the numbers of the largest connections
+//! dumbbell_segments(flow)                 reads the file again, and puts out heads of the tables of a connection's segments
+//! dumbbell_segment_column(table, column)  puts out the values of a column of them
+//! dumbbell_close()                        forgets the capture
+//!
 //! dumbbell_output(), dumbbell_output_length()   the region that the last call has put out, until the next call
 //! dumbbell_version()                      puts out the version of the crate
 //! ```
 //! A negative number is an error, and the output is its message. A panic, which stops the instance, leaves its message there
 //! too.
 //!
+//! The page gives one function, `dumbbell.read(address, length)`: it writes the next bytes of the file there, at most `length`,
+//! and returns their number, 0 at the end, or a negative number if the file can't be read. The file begins anew with
+//! each call that reads it.
+//!
 //! Several runs can be in progress. A table number is the place in the last list of [`dumbbell_tables`] before the run
 //! went on. The memory belongs to one thread: each worker of a page has an instance of its own.
 //!
 //! Nothing here, and nothing in the crates below, reads a clock or a file or makes a thread.
 
+mod capture;
 mod run;
 
+use capture::{Capture, Source};
 use dumbbell_units::Time;
 use run::Run;
 use std::cell::{Cell, RefCell};
@@ -39,6 +54,7 @@ thread_local! {
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static REGION: Cell<Region> = const { Cell::new((0, 0)) };
     static RUNS: RefCell<Vec<Option<Run>>> = const { RefCell::new(Vec::new()) };
+    static CAPTURE: RefCell<Option<Capture>> = const { RefCell::new(None) };
 }
 
 const ERROR: i32 = -1;
@@ -54,6 +70,39 @@ fn answer(result: Result<i32, String>) -> i32 {
     result.unwrap_or_else(|message| {
         put(message.into_bytes());
         ERROR
+    })
+}
+
+/// Leaves the message of a panic where the page finds it.
+fn report_panics() {
+    #[cfg(target_family = "wasm")]
+    std::panic::set_hook(Box::new(|info| put(info.to_string().into_bytes())));
+}
+
+#[cfg(target_family = "wasm")]
+#[link(wasm_import_module = "dumbbell")]
+unsafe extern "C" {
+    /// See the top of this file. It writes at most `length` bytes, so a call is safe with the region of a slice.
+    #[link_name = "read"]
+    safe fn read_file(address: *mut u8, length: usize) -> i32;
+}
+
+/// The file of the page, from its beginning.
+#[cfg(target_family = "wasm")]
+fn source() -> Source {
+    Box::new(capture::Pieces(|to: &mut [u8]| read_file(to.as_mut_ptr(), to.len())))
+}
+
+/// Only a page has files.
+#[cfg(not(target_family = "wasm"))]
+fn source() -> Source {
+    Box::new(capture::Pieces(|_: &mut [u8]| -1))
+}
+
+/// Calls a function with the capture.
+fn with_capture(call: impl FnOnce(&mut Capture) -> Result<i32, String>) -> i32 {
+    CAPTURE.with_borrow_mut(|capture| {
+        answer(capture.as_mut().ok_or_else(|| "no capture".to_owned()).and_then(call))
     })
 }
 
@@ -97,8 +146,7 @@ pub extern "C" fn dumbbell_version() -> i32 {
 /// Begins the run of the plan in the input, and returns its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn dumbbell_start() -> i32 {
-    #[cfg(target_family = "wasm")]
-    std::panic::set_hook(Box::new(|info| put(info.to_string().into_bytes())));
+    report_panics();
     let input = INPUT.take();
     answer(Run::start(&input).map(|run| {
         RUNS.with_borrow_mut(|runs| {
@@ -165,6 +213,64 @@ pub extern "C" fn dumbbell_free(run: u32) {
             *place = None;
         }
     });
+}
+
+/// Reads and analyzes the file whose name and size are in the input (JSON), and puts out a summary as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_analyze() -> i32 {
+    report_panics();
+    CAPTURE.set(None);
+    answer(Capture::open(&INPUT.take(), source()).map(|capture| {
+        put(capture.summary().into_bytes());
+        CAPTURE.set(Some(capture));
+        0
+    }))
+}
+
+/// Puts out rows of the capture's tables as JSON. The input is `{"table": NAME, "numbers": [...]}`; null means all
+/// connections.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_capture_rows() -> i32 {
+    let input = INPUT.take();
+    with_capture(|capture| {
+        put(capture.rows(&input)?);
+        Ok(0)
+    })
+}
+
+/// Puts out the numbers of the connections with the most payload as JSON, the largest first.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_capture_largest(most: u32) -> i32 {
+    with_capture(|capture| {
+        put(capture.largest(most as usize).into_bytes());
+        Ok(0)
+    })
+}
+
+/// Reads the file once more and keeps the segments of a connection. Puts out the heads of the tables `packets` and `sacks`,
+/// as in [`dumbbell_tables`].
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_segments(flow: u64) -> i32 {
+    with_capture(|capture| {
+        capture.read_segments(flow, source())?;
+        put(capture.segment_tables().into_bytes());
+        Ok(0)
+    })
+}
+
+/// Puts out the values of a column of segments, without a copy: the region is valid until the next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_segment_column(table: u32, column: u32) -> i32 {
+    with_capture(|capture| {
+        REGION.set(capture.segment_column(table as usize, column as usize)?);
+        Ok(0)
+    })
+}
+
+/// Forgets the capture.
+#[unsafe(no_mangle)]
+pub extern "C" fn dumbbell_close() {
+    CAPTURE.set(None);
 }
 
 #[cfg(test)]

@@ -140,7 +140,8 @@ fn failed() -> String {
     "the run has failed".to_owned()
 }
 
-fn region<T>(values: &[T]) -> Region {
+/// Where the values are: address and bytes.
+pub(crate) fn region<T>(values: &[T]) -> Region {
     (values.as_ptr() as usize, size_of_val(values))
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -63,7 +63,7 @@ class Finished:
     flows: list[dict[str, Any]]
     queues: list[dict[str, Any]]
     transfers: list[dict[str, Any]]
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
     qlogs: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)

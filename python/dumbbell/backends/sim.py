@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
-from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.base import Finished, Job, Table
 from dumbbell.exceptions import BackendError, EndlessCallError
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import KEPT, plan_text
 from dumbbell.scenario.abr import OwnRule
 from dumbbell.scenario.own_variants import OwnVariant
 from dumbbell.scenario.seen import own_disciplines
 from dumbbell.scenario.video import Video
+
+if TYPE_CHECKING:
+    from dumbbell.backends.long_series import LongSeries
+    from dumbbell.scenario import Scenario
 
 __all__ = ["Simulator"]
 
@@ -134,17 +139,41 @@ class Simulator:
         try:
             variants = {name: own.handle for name, own in _own_variants(job).items()}
             disciplines = {name: own.handle for name, own in own_disciplines(job.cell.scenario).items()}
-            plan = plan_text(job.cell).with_seed(job.seed)
-            output = _core.run(plan, variants, _own_rules(job), disciplines)
+            plan = plan_text(job.cell)
+            long = _long_series(job.cell.scenario)
+            output = _core.run(plan.with_seed(job.seed), variants, _own_rules(job), disciplines, long)
+            if plan.characters > KEPT:
+                _return_memory()
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
             raise BackendError(f"the simulator refuses repetition {job.repetition}{where}: {e}") from None
-        tables = {name: output.table(name) for name in output.tables()}
-        captures: dict[str, Callable[[Path], None]] = {
-            name: partial(output.write_capture, name) for name in output.captures()
-        }
+        tables: Mapping[str, Table] = {name: output.table(name) for name in output.tables()}
+        if long is not None:
+            tables = long.completed(tables)
+        captures: dict[str, Callable[[Path], None]] = {}
+        if long is not None:
+            captures = {name: partial(long.write_capture, name, output.write_capture) for name in output.captures()}
         return Finished(job, output.flows, output.queues, output.transfers, tables, captures, dict(output.qlogs()))
+
+
+def _long_series(scenario: Scenario) -> LongSeries | None:
+    """Return a place for long series and captures; None if there are none."""
+    trace = scenario.trace
+    if not (trace.tables or trace.packets or scenario.capture.at):
+        return None
+    from dumbbell.backends.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
+
+    return LongSeries()
+
+
+def _return_memory() -> None:
+    """Return freed memory to the system after a large run: the C library keeps most of it [malloc_trim(3)]."""
+    import ctypes  # noqa: PLC0415 - of large runs
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
+    if trim is not None:
+        trim(0)
 
 
 def _own_variants(job: Job) -> dict[str, OwnVariant]:

@@ -3,47 +3,62 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import OrderedDict
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
-__all__ = ["PlanText", "plan_text"]
-
-
-@dataclass(frozen=True)
-class PlanText:
-    """The plan of a cell's runs as JSON, without the seed.
-
-    Attributes
-    ----------
-    plan : (str, str)
-        Before and after the seed, as the simulator reads it.
-    key : (str, str, str)
-        The same with the cell's values and sorted keys: before and after the repetition, and after the seed.
-    values : dict
-        The plan as plain values.
-    """
-
-    plan: tuple[str, str]
-    key: tuple[str, str, str]
-    values: dict[str, Any]
-
-    def with_seed(self, seed: int) -> str:
-        """Return the plan of a run."""
-        return f"{self.plan[0]}{seed}{self.plan[1]}"
-
-    def of_run(self, repetition: int, seed: int) -> str:
-        """Return ``[values of the cell, repetition, plan]`` with sorted keys and without spaces."""
-        values, before, after = self.key
-        return f"{values}{repetition}{before}{seed}{after}"
+__all__ = ["PlanText", "plan_text", "plan_values"]
 
 
 KEPT = 4_000_000
 """Characters of the plans that are kept: those of a thousand small cells, which wait for a thread and for results."""
+
+
+class PlanText:
+    """The plan of a cell's runs as JSON, without the seed.
+
+    A plan with more than `KEPT` characters is kept compressed. The run of many flows needs the memory, and as Python
+    objects a plan takes several times as much as its text.
+
+    Attributes
+    ----------
+    characters : int
+        Length of the plan.
+    values : dict, optional
+        The plan as plain values, with the seed 0; None if it is large.
+    """
+
+    def __init__(self, cell: Cell) -> None:
+        values = build(cell.scenario)
+        rest = {name: value for name, value in values.items() if name != "seed"}
+        before = {name: value for name, value in rest.items() if name < "seed"}
+        after = {name: value for name, value in rest.items() if name > "seed"}
+        plan = json.dumps(rest, allow_nan=False)[1:]
+        self.characters = len(plan)
+        large = self.characters > KEPT
+        self.values = None if large else values
+        # Both begin after the seed.
+        self._plan = _Text(plan, large)
+        self._key = _Text(_sorted(after)[1:], large)
+        self._key_before = f"[{_sorted(cell.values)},", f',{_sorted(before)[:-1]},"seed":'
+
+    def around_seed(self) -> tuple[str, str]:
+        """Return the plan before and after the seed, as the simulator reads it."""
+        return '{"seed": ', f", {self._plan.read()}"
+
+    def with_seed(self, seed: int) -> str:
+        """Return the plan of a run."""
+        before, after = self.around_seed()
+        return f"{before}{seed}{after}"
+
+    def of_run(self, repetition: int, seed: int) -> str:
+        """Return ``[values of the cell, repetition, plan]`` with sorted keys and without spaces."""
+        values, before = self._key_before
+        return f"{values}{repetition}{before}{seed},{self._key.read()}]"
 
 
 class _Kept:
@@ -66,10 +81,10 @@ class _Kept:
             if cell in self._plans:
                 return
             self._plans[cell] = plan
-            self._characters += len(plan.plan[1])
+            self._characters += plan.characters
             while self._characters > KEPT and len(self._plans) > 1:
                 _, oldest = self._plans.popitem(last=False)
-                self._characters -= len(oldest.plan[1])
+                self._characters -= oldest.characters
 
 
 _KEPT = _Kept()
@@ -79,21 +94,26 @@ def plan_text(cell: Cell) -> PlanText:
     """Write the plan of a cell's runs."""
     found = _KEPT.get(cell)
     if found is None:
-        found = _write(cell)
+        found = PlanText(cell)
         _KEPT.add(cell, found)
     return found
 
 
-def _write(cell: Cell) -> PlanText:
-    plan = build(cell.scenario)
-    rest = {name: value for name, value in plan.items() if name != "seed"}
-    before = {name: value for name, value in rest.items() if name < "seed"}
-    after = {name: value for name, value in rest.items() if name > "seed"}
-    return PlanText(
-        plan=('{"seed": ', f", {json.dumps(rest, allow_nan=False)[1:]}"),
-        key=(f"[{_sorted(cell.values)},", f',{_sorted(before)[:-1]},"seed":', f",{_sorted(after)[1:]}]"),
-        values=plan,
-    )
+def plan_values(cell: Cell) -> dict[str, Any]:
+    """Return the plan of a cell's runs as plain values, with the seed 0."""
+    found = plan_text(cell).values
+    return build(cell.scenario) if found is None else found
+
+
+class _Text:
+    """A text that may be compressed."""
+
+    def __init__(self, text: str, compressed: bool) -> None:
+        self._text = zlib.compress(text.encode(), level=1) if compressed else text
+
+    def read(self) -> str:
+        text = self._text
+        return text if isinstance(text, str) else zlib.decompress(text).decode()
 
 
 def _sorted(value: object) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import plan_values
 from dumbbell.scenario import Cell
 from dumbbell.scenario.packet_sizes import (
     QUIC_HEADERS,
@@ -64,7 +64,7 @@ class IdlePath:
 @lru_cache(maxsize=64)
 def idle_paths(cell: Cell) -> dict[str, IdlePath]:
     """Return each flow's idle path by name, without flows that cross a link whose rate or delay is not fixed."""
-    plan = plan_text(cell).values
+    plan = plan_values(cell)
     links = plan["links"]
     routes = routes_of(len(plan["nodes"]), tuple((link["from"], link["to"]) for link in links))
     shared = {n for medium in plan.get("media", []) for n in (medium["down"], medium["up"])}

@@ -23,7 +23,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import duckdb
     import pandas
@@ -54,7 +54,7 @@ class Results:
         self,
         scenario: Scenario,
         runs: Sequence[Run],
-        tables: dict[str, dict[str, Table]] | None = None,
+        tables: Mapping[str, Mapping[str, Table]] | None = None,
         store: Store | None = None,
     ) -> None:
         self.scenario = scenario

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -38,7 +39,7 @@ class RunFiles:
     def of(cls, finished: Finished) -> RunFiles:
         """Find the files of a finished run."""
         return cls(
-            series={name: partial(_write_table, table) for name, table in finished.tables.items()},
+            series={name: partial(_write_table, finished.tables, name) for name in finished.tables},
             captures=finished.captures,
             qlogs={name: partial(_write_bytes, text.encode()) for name, text in finished.qlogs.items()},
         )
@@ -95,10 +96,19 @@ def _arrays(frame: pl.DataFrame) -> Table:
     return {column.name: column.to_numpy() for column in frame}
 
 
-def _write_table(table: Table, place: Path) -> None:
+def _write_table(tables: Mapping[str, Table], name: str, place: Path) -> None:
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    pl.DataFrame(table).write_parquet(place)
+    from dumbbell.backends.long_series import parts_of  # noqa: PLC0415 - it imports numpy
+
+    if (parts := parts_of(tables, name)) is None:
+        pl.DataFrame(tables[name]).write_parquet(place)
+        return
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - slow to import
+
+    first = pl.DataFrame(next(parts))
+    frames = itertools.chain([first], map(pl.DataFrame, parts))
+    register_io_source(lambda *_: frames, schema=first.schema).sink_parquet(place)
 
 
 def _write_bytes(content: bytes, place: Path) -> None:

@@ -187,7 +187,7 @@ class _Making:
     store: Store | None
     log: RunLog
     how: _How
-    tables: dict[str, dict[str, Table]] = field(default_factory=dict)
+    tables: dict[str, Mapping[str, Table]] = field(default_factory=dict)
     places: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def round(self, wanted: Mapping[int, int], *, last: bool) -> None:

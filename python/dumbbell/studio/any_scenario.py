@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.scenario import Scenario
 from dumbbell.words import counted
 
@@ -55,11 +55,11 @@ def _cells(title: str, scenario: Scenario) -> list[dict[str, Any]]:
     seeds = [str(traced.repetition_seed(n)) for n in range(traced.repetitions)]
     found = []
     for cell in traced.cells:
-        text = plan_text(cell)
-        _refuse_above(scenario.name, "flow", len(text.values["flows"]), MOST_FLOWS)
+        _refuse_above(scenario.name, "flow", len(plan_values(cell)["flows"]), MOST_FLOWS)
+        before, after = plan_text(cell).around_seed()
         parts = [title, *(f"{path} = {_value(value)}" for path, value in cell.values.items())]
         label = ", ".join(part for part in parts if part) or "the scenario"
-        found.append({"label": label, "before": text.plan[0], "after": text.plan[1], "seeds": seeds})
+        found.append({"label": label, "before": before, "after": after, "seeds": seeds})
     return found
 
 

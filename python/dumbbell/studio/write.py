@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dumbbell import registry
+from dumbbell import _core, registry
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
@@ -21,10 +21,28 @@ __all__ = ["available", "bundle", "model", "page"]
 
 FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
-FILES_WORKER = ("page/reduce", "page/store", "page/files", "page/boot-files")
+FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
 PAGE = (
-    *("page/dom", "page/settings", "page/events", "page/figures", "page/controls", "page/svg", "page/charts"),
-    *("page/packets", "page/player", "page/predict", "page/panels", "page/files-view", "page/given", "page/studio"),
+    *(
+        "page/dom",
+        "page/keys",
+        "page/settings",
+        "page/events",
+        "page/figures",
+        "page/controls",
+        "page/svg",
+        "page/charts",
+    ),
+    *(
+        "page/packets",
+        "page/player",
+        "page/predict",
+        "page/panels",
+        "page/capture-tables",
+        "page/files-view",
+        "page/given",
+        "page/studio",
+    ),
 )
 """Modules in the order of their imports."""
 
@@ -49,6 +67,7 @@ def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         ],
         "phases": registry.phases(),
         "reasons": registry.drop_reasons(),
+        "labels": _core.capture_labels(),
         "variants": {
             name: {
                 "name": row.name,
@@ -68,9 +87,11 @@ def bundle(modules: tuple[str, ...]) -> str:
     Parameters
     ----------
     modules : tuple of str
-        Files of this package without ``.mjs``. Their top-level names differ.
+        Files of this package without ``.mjs``. Their top-level names differ, and their imports keep the names.
     """
     texts = [FOLDER.joinpath(f"{name}.mjs").read_text(encoding="utf-8") for name in modules]
+    if any(re.search(r"^import [^;]* as ", text, flags=re.MULTILINE) for text in texts):
+        raise AssertionError("an import with another name would be lost")
     joined = "\n".join(re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE) for text in texts)
     return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
 

@@ -35,5 +35,5 @@ pub use labeler::Labeler;
 pub use options::Options;
 pub use packets::Chunk;
 pub use result::{Analysis, Kind};
-pub use run::{Progress, analyze};
+pub use run::{Progress, analyze, analyze_readers};
 pub use warnings::Warning;

@@ -43,6 +43,20 @@ pub fn analyze(
     files: &[&Path],
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> bool,
+    packets: Option<&mut dyn FnMut(Chunk)>,
+) -> Result<Analysis, Error> {
+    analyze_readers(&mut files.iter().map(|path| Reader::open(path)), options, progress, packets)
+}
+
+/// [`analyze`] for readers, each opened when the one before it has ended.
+///
+/// # Errors
+///
+/// The first error of `readers`.
+pub fn analyze_readers(
+    readers: &mut dyn Iterator<Item = Result<Reader, Error>>,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> bool,
     mut packets: Option<&mut dyn FnMut(Chunk)>,
 ) -> Result<Analysis, Error> {
     std::thread::scope(|scope| {
@@ -69,8 +83,8 @@ pub fn analyze(
         let report = if options.live || options.log { 64 } else { REPORT };
         let from = options.from.unwrap_or(i64::MIN);
         let to = options.to.unwrap_or(i64::MAX);
-        'files: for (file, path) in files.iter().enumerate() {
-            let mut reader = Reader::open(path)?;
+        'files: for (file, reader) in readers.enumerate() {
+            let mut reader = reader?;
             while let Some(mut frame) = reader.next_frame() {
                 frames += 1;
                 frame.number = frames;

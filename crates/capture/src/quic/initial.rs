@@ -1,9 +1,10 @@
 //! Decryption of Initial packets, whose keys are derived from a connection ID that the client sends in clear
 //! [RFC 9001 §5.2; RFC 9369 §3.3].
 
-use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey, quic};
-use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
-
+#[cfg(not(target_family = "wasm"))]
+use super::crypto::{Secret, mask, open};
+#[cfg(target_family = "wasm")]
+use super::crypto_in_rust::{Secret, mask, open};
 use super::header::{Long, V1, V2};
 
 const SALT_V1: [u8; 20] = [
@@ -22,22 +23,12 @@ const SALT_DRAFT: [u8; 20] = [
 
 /// Offset of the header protection sample from the start of the packet number [RFC 9001 §5.4.2].
 const SAMPLE_AT: usize = 4;
-const SAMPLE: usize = 16;
-
-struct Length(usize);
-
-impl KeyType for Length {
-    fn len(&self) -> usize {
-        self.0
-    }
-}
 
 /// HKDF-Expand-Label of TLS 1.3 with an empty context.
-fn expand(secret: &Prk, label: &str, out: &mut [u8]) -> Option<()> {
+fn expand(secret: &Secret, label: &str, out: &mut [u8]) -> Option<()> {
     let length = (out.len() as u16).to_be_bytes();
     let size = [6 + label.len() as u8];
-    let info: [&[u8]; 5] = [&length, &size, b"tls13 ", label.as_bytes(), &[0]];
-    secret.expand(&info, Length(out.len())).ok()?.fill(out).ok()
+    secret.expand(&[&length, &size, b"tls13 ", label.as_bytes(), &[0]], out)
 }
 
 /// The keys of one endpoint's Initial packets.
@@ -56,8 +47,8 @@ impl Keys {
             _ => (&SALT_DRAFT, ["quic key", "quic iv", "quic hp"]),
         };
         let mut secret = [0; 32];
-        expand(&Salt::new(HKDF_SHA256, salt).extract(dcid), "client in", &mut secret)?;
-        let secret = Prk::new_less_safe(HKDF_SHA256, &secret);
+        expand(&Secret::extract(salt, dcid), "client in", &mut secret)?;
+        let secret = Secret::new(&secret)?;
         let mut keys = Self { key: [0; 16], iv: [0; 12], hp: [0; 16] };
         expand(&secret, key_label, &mut keys.key)?;
         expand(&secret, iv_label, &mut keys.iv)?;
@@ -67,8 +58,8 @@ impl Keys {
 
     /// Decrypts the frames of an Initial packet; `None` if it is cut or the keys are wrong.
     pub(crate) fn open(&self, packet: &[u8], header: &Long<'_>) -> Option<Vec<u8>> {
-        let sample = packet.get(header.number_at + SAMPLE_AT..header.number_at + SAMPLE_AT + SAMPLE)?;
-        let mask = quic::HeaderProtectionKey::new(&quic::AES_128, &self.hp).ok()?.new_mask(sample).ok()?;
+        let sample = packet.get(header.number_at + SAMPLE_AT..)?.first_chunk()?;
+        let mask = mask(&self.hp, sample)?;
         let first = packet[0] ^ mask[0] & 0x0f;
         let number_len = usize::from(first & 3) + 1;
         let body_at = header.number_at + number_len;
@@ -79,17 +70,13 @@ impl Keys {
             head[header.number_at + i] ^= mask[1 + i];
             nonce[12 - number_len + i] ^= head[header.number_at + i];
         }
-        let mut body = packet.get(body_at..header.end)?.to_vec();
-        let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &self.key).ok()?);
-        let opened =
-            key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(&head), &mut body).ok()?.len();
-        body.truncate(opened);
-        Some(body)
+        open(&self.key, nonce, &head, packet.get(body_at..header.end)?.to_vec())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{crypto, crypto_in_rust};
     use super::*;
 
     #[test]
@@ -101,5 +88,35 @@ mod tests {
         assert_eq!(hex(&keys.key), "1f369613dd76d5467730efcbe3b1a22d");
         assert_eq!(hex(&keys.iv), "fa044b2f42a3fd3b46fb255c");
         assert_eq!(hex(&keys.hp), "9f50449e04a0e810283a1e9933adedd2");
+    }
+
+    #[test]
+    fn both_libraries_find_the_same() {
+        let (salt, input) = (&SALT_V2, [7; 8]);
+        let (mut first, mut second) = ([0; 32], [0; 32]);
+        crypto::Secret::extract(salt, &input).expand(&[b"a", b"bc"], &mut first).unwrap();
+        crypto_in_rust::Secret::extract(salt, &input).expand(&[b"a", b"bc"], &mut second).unwrap();
+        assert_eq!(first, second);
+        crypto::Secret::new(&second).unwrap().expand(&[b"d"], &mut first).unwrap();
+        crypto_in_rust::Secret::new(&{ second }).unwrap().expand(&[b"d"], &mut second).unwrap();
+        assert_eq!(first, second);
+        let (key, sample) = ([5; 16], [9; 16]);
+        assert_eq!(crypto::mask(&key, &sample), crypto_in_rust::mask(&key, &sample));
+        // 100 bytes, encrypted by ring.
+        let nonce = [3; 12];
+        let mut packet: Vec<u8> = (0..100).collect();
+        let sealing = ring::aead::UnboundKey::new(&ring::aead::AES_128_GCM, &key).unwrap();
+        ring::aead::LessSafeKey::new(sealing)
+            .seal_in_place_append_tag(
+                ring::aead::Nonce::assume_unique_for_key(nonce),
+                ring::aead::Aad::from(b"head"),
+                &mut packet,
+            )
+            .unwrap();
+        for open in [crypto::open, crypto_in_rust::open] {
+            assert_eq!(open(&key, nonce, b"head", packet.clone()).unwrap(), (0..100).collect::<Vec<u8>>());
+            assert_eq!(open(&key, nonce, b"Head", packet.clone()), None);
+            assert_eq!(open(&key, nonce, b"head", packet[..10].to_vec()), None);
+        }
     }
 }

@@ -5,6 +5,10 @@
 //! (Q: 64 packets of one value, then 64 of the other; L: a loss detected by the sender) are reported if Q has this
 //! pattern.
 
+#[cfg(not(target_family = "wasm"))]
+mod crypto;
+#[cfg(any(test, target_family = "wasm"))]
+mod crypto_in_rust;
 mod header;
 mod hello;
 mod initial;

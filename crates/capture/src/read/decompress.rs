@@ -5,13 +5,12 @@
 use std::io::{self, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
-use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 /// Bytes of the file that are read at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Compressed bytes.
-struct Packed<R> {
+pub(super) struct Packed<R> {
     source: R,
     buffer: Vec<u8>,
     at: usize,
@@ -22,12 +21,12 @@ struct Packed<R> {
 }
 
 impl<R: Read> Packed<R> {
-    fn new(source: R, format: &'static str) -> Self {
+    pub(super) fn new(source: R, format: &'static str) -> Self {
         Self { source, buffer: vec![0; CHUNK], at: 0, end: 0, taken: 0, format }
     }
 
     /// The next bytes; none at the end of the file.
-    fn bytes(&mut self) -> io::Result<&[u8]> {
+    pub(super) fn bytes(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
             self.end = self.source.read(&mut self.buffer)?;
             self.at = 0;
@@ -35,18 +34,18 @@ impl<R: Read> Packed<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
-    fn take(&mut self, n: usize) {
+    pub(super) fn take(&mut self, n: usize) {
         self.at += n;
         self.taken += n as u64;
     }
 
-    fn damaged(&self, why: &str) -> io::Error {
+    pub(super) fn damaged(&self, why: &str) -> io::Error {
         let Self { taken, format, .. } = self;
         let text = format!("the {format} data is damaged at or before byte {taken} of the file: {why}");
         io::Error::new(io::ErrorKind::InvalidData, text)
     }
 
-    fn cut(&self) -> io::Error {
+    pub(super) fn cut(&self) -> io::Error {
         let Self { taken, format, .. } = self;
         let text = format!("the {format} data is cut after byte {taken} of the file");
         io::Error::new(io::ErrorKind::UnexpectedEof, text)
@@ -110,58 +109,6 @@ impl<R: Read> Read for Gzip<R> {
     }
 }
 
-/// The frames of a Zstandard file [RFC 8878]. The decoder gives nothing of a call that fails, so each call decodes one block.
-pub(super) struct Zstd<R> {
-    packed: Packed<R>,
-    decoder: Decoder<'static>,
-    /// Bytes to the end of the current block and of the header of the next, as the decoder reports them.
-    wanted: usize,
-    /// A frame has begun and not ended.
-    inside: bool,
-    /// The decoder may have more bytes of the last block.
-    pending: bool,
-}
-
-/// Bytes of the header of a block [RFC 8878 §3.1.1.2].
-const BLOCK_HEADER: usize = 3;
-/// Bytes of a frame that show the length of its header [zstd.h `ZSTD_FRAMEHEADERSIZE_PREFIX`].
-const FRAME_START: usize = 5;
-
-impl<R: Read> Zstd<R> {
-    pub(super) fn new(source: R) -> io::Result<Self> {
-        let packed = Packed::new(source, "zstd");
-        Ok(Self { packed, decoder: Decoder::new()?, wanted: FRAME_START, inside: false, pending: false })
-    }
-}
-
-impl<R: Read> Read for Zstd<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        if to.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            // Without the header of the next block, whose damage would cost this block.
-            let wanted = if self.wanted > BLOCK_HEADER { self.wanted - BLOCK_HEADER } else { self.wanted };
-            let input = if self.pending { &[] } else { self.packed.bytes()? };
-            if input.is_empty() && !self.pending {
-                return if self.inside { Err(self.packed.cut()) } else { Ok(0) };
-            }
-            let mut input = InBuffer::around(&input[..input.len().min(wanted)]);
-            let mut output = OutBuffer::around(to);
-            let result = self.decoder.run(&mut input, &mut output);
-            let (taken, given) = (input.pos(), output.pos());
-            self.packed.take(taken);
-            let left = result.map_err(|error| self.packed.damaged(&error.to_string()))?;
-            self.inside = left > 0;
-            self.wanted = if left > 0 { left } else { FRAME_START };
-            self.pending = given == to.len();
-            if given > 0 {
-                return Ok(given);
-            }
-        }
-    }
-}
-
 /// The frames of an LZ4 file. The decoder reads exactly the bytes that it decodes, so their number is the place of damage.
 pub(super) struct Lz4<R: Read> {
     decoder: lz4_flex::frame::FrameDecoder<Counted<R>>,
@@ -174,8 +121,8 @@ pub(super) struct Lz4<R: Read> {
 const LZ4_WORD: u64 = 4;
 
 /// A source that counts its bytes. It fills each buffer, so that a header is never read in parts.
-struct Counted<R> {
-    packed: Packed<R>,
+pub(super) struct Counted<R> {
+    pub(super) packed: Packed<R>,
 }
 
 impl<R: Read> Read for Counted<R> {

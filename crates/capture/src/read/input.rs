@@ -1,11 +1,16 @@
 //! Opens a stream: detects gzip, Zstandard and LZ4 by their magic numbers (RFC 1952, RFC 8878, LZ4 frame format) and
-//! decompresses them in a second thread.
+//! decompresses them in a second thread (on the calling thread in WebAssembly, which has one).
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::decompress::{Gzip, Lz4, Zstd};
+use super::decompress::{Gzip, Lz4};
+#[cfg(target_family = "wasm")]
+use super::decompress_in_rust::Zstd;
+#[cfg(not(target_family = "wasm"))]
+use super::decompress_zstd::Zstd;
+#[cfg(not(target_family = "wasm"))]
 use super::read_ahead::ReadAhead;
 
 /// A compression format.
@@ -74,9 +79,20 @@ pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
     let whole = io::Cursor::new(head).chain(source);
     let stream: Box<dyn Read + Send> = match compression {
         None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(ReadAhead::new(Gzip::new(whole))),
-        Some(Compression::Zstd) => Box::new(ReadAhead::new(Zstd::new(whole)?)),
-        Some(Compression::Lz4) => Box::new(ReadAhead::new(Lz4::new(whole))),
+        Some(Compression::Gzip) => ahead(Gzip::new(whole)),
+        Some(Compression::Zstd) => ahead(Zstd::new(whole)?),
+        Some(Compression::Lz4) => ahead(Lz4::new(whole)),
     };
     Ok(Input { stream, compression, consumed })
+}
+
+/// Decompresses in a second thread.
+#[cfg(not(target_family = "wasm"))]
+fn ahead(stream: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+    Box::new(ReadAhead::new(stream))
+}
+
+#[cfg(target_family = "wasm")]
+fn ahead(stream: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+    Box::new(stream)
 }

@@ -3,12 +3,17 @@
 
 mod bytes;
 mod decompress;
+#[cfg(target_family = "wasm")]
+mod decompress_in_rust;
+#[cfg(not(target_family = "wasm"))]
+mod decompress_zstd;
 mod describe;
 mod input;
 mod limits;
 pub mod options;
 mod pcap;
 mod pcapng;
+#[cfg(not(target_family = "wasm"))]
 mod read_ahead;
 mod tally;
 mod window;
@@ -160,6 +165,12 @@ impl Reader {
             file_size: None,
             file: None,
         })
+    }
+
+    /// The reader of a stream whose length in bytes is known.
+    #[must_use]
+    pub fn with_size(self, size: u64) -> Self {
+        Self { file_size: Some(size), ..self }
     }
 
     /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) distinguishes them).

@@ -109,7 +109,7 @@ impl Qdisc {
             }),
             Qdisc::Ets { .. } => message
                 .nested(TCA_OPTIONS, |m| m.attribute(TCA_ETS_NBANDS, &[1]).attribute(TCA_ETS_NSTRICT, &[1])),
-            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
+            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed, inner: _ } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 let share = (loss * f64::from(u32::MAX)).round() as u32;

@@ -1,25 +1,30 @@
 //! Captures of a run: the packets at nodes and links, as a packet sniffer records them, with the ground truth.
 //!
 //! A node's capture has each packet that the node sends, receives or forwards, once. A link's capture has each packet
-//! that arrives at its queue, including those that the queue then drops. The fate of a packet (a later drop) is known
-//! only at the end, so captures stay in memory and are written after the run: about 150 bytes per packet sent, and 24
-//! per record.
+//! that arrives at its queue, including those that the queue then drops. Comments have the fate of a packet, such as a later
+//! drop, so packets stay in memory until their fate is known: about 150 bytes per packet sent, and 24 per record. Then they
+//! can be written while the run is in progress ([`Recorder::drain`]); the others are written after the run.
 
 mod external;
+mod part;
 mod quic;
 mod spurious;
 mod write;
 
 use crate::packets::Body;
 use dumbbell_cc::Phase;
-use dumbbell_plan::{CapturePlan, Plan};
+use dumbbell_plan::Plan;
 use dumbbell_qdisc::DropReason;
 use dumbbell_quic::Datagram;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, TcpFlags};
+use part::Begun;
+use spurious::Spurious;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
-use write::{Addressing, InterfaceOf};
+use write::{Addressing, Point};
 
 pub use external::Captures;
 pub(crate) use quic::QuicSender;
@@ -71,10 +76,10 @@ struct SentPacket {
     head: Head,
 }
 
-/// Part of a run's `heads`.
+/// Part of a run's `heads`; `begin` counts those that were removed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
-    begin: usize,
+    begin: u64,
     len: u16,
 }
 
@@ -82,8 +87,8 @@ struct Head {
 #[derive(Clone, Copy, Debug)]
 struct CapturedPacket {
     at: Time,
-    /// Index of the packet.
-    packet: u32,
+    /// Number of the packet.
+    packet: u64,
     /// Index of the interface in its capture.
     interface: u16,
     ecn: Ecn,
@@ -103,8 +108,8 @@ struct Frames {
 
 impl Frames {
     /// Frame of a packet; None for a simulated packet.
-    fn get(&self, packet: usize) -> Option<&[u8]> {
-        let n = *self.of.get(packet)? as usize;
+    fn get(&self, packet: u64) -> Option<&[u8]> {
+        let n = *self.of.get(packet as usize)? as usize;
         let begin = n.checked_sub(1).map_or(0, |before| self.ends[before]);
         Some(&self.bytes[begin..self.ends[n]])
     }
@@ -113,11 +118,49 @@ impl Frames {
 /// Data that all captures of a run share.
 #[derive(Debug)]
 struct Run {
-    sent: Vec<SentPacket>,
+    /// Packets, without those that no later record has.
+    sent: VecDeque<SentPacket>,
+    /// Number of the first packet in `sent`.
+    first: u64,
     frames: Frames,
-    /// Headers of QUIC.
+    /// Headers of QUIC packets, without those of packets that were removed.
     heads: Vec<u8>,
+    /// Number of bytes removed from `heads`.
+    heads_first: u64,
     addressing: Addressing,
+}
+
+impl Run {
+    fn packet(&self, number: u64) -> &SentPacket {
+        &self.sent[(number - self.first) as usize]
+    }
+
+    fn packet_mut(&mut self, number: u64) -> &mut SentPacket {
+        &mut self.sent[(number - self.first) as usize]
+    }
+
+    /// Number of the packet that is sent next.
+    fn next(&self) -> u64 {
+        self.first + self.sent.len() as u64
+    }
+
+    fn head(&self, head: Head) -> &[u8] {
+        if head.len == 0 {
+            return &[];
+        }
+        &self.heads[(head.begin - self.heads_first) as usize..][..usize::from(head.len)]
+    }
+
+    /// Removes the packets before a number.
+    fn remove_before(&mut self, number: u64) {
+        self.sent.drain(..(number - self.first) as usize);
+        self.first = number;
+        let end = self.heads_first + self.heads.len() as u64;
+        let heads = self.sent.iter().map(|packet| packet.head).filter(|head| head.len > 0);
+        let begin = heads.map(|head| head.begin).min().unwrap_or(end);
+        self.heads.drain(..(begin - self.heads_first) as usize);
+        self.heads_first = begin;
+    }
 }
 
 /// A capture's interface at a node or link.
@@ -130,21 +173,21 @@ struct Tap {
 /// Records the packets of all capture points of a plan.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    plan: CapturePlan,
     /// Taps per node and per link.
     at_node: Vec<Vec<Tap>>,
     at_link: Vec<Vec<Tap>>,
+    captures: Vec<Begun>,
     seen: Vec<Vec<CapturedPacket>>,
-    sent: Vec<SentPacket>,
-    frames: Frames,
+    run: Run,
+    /// Packets before this number have their comments.
+    settled: u64,
+    spurious: Spurious,
     /// Frame of the packet that is sent next.
     next_frame: Option<u32>,
-    /// Headers of QUIC, and those of the packet that is sent next.
-    heads: Vec<u8>,
+    /// Headers of the QUIC packet that is sent next.
     next_head: Head,
-    /// Packet index and links crossed, per handle.
-    handles: Vec<(u32, u8)>,
-    addressing: Addressing,
+    /// Number of the packet and links crossed, per handle.
+    handles: Vec<(u64, u8)>,
 }
 
 impl Recorder {
@@ -165,33 +208,47 @@ impl Recorder {
             }
         }
         Some(Box::new(Recorder {
+            captures: plan
+                .capture
+                .points
+                .iter()
+                .map(|point| Begun::new(Point::new(point, plan.capture.snaplen_bytes)))
+                .collect(),
             seen: vec![Vec::new(); plan.capture.points.len()],
-            plan: plan.capture.clone(),
             at_node,
             at_link,
-            sent: Vec::new(),
-            frames: Frames::default(),
+            run: Run {
+                sent: VecDeque::new(),
+                first: 0,
+                frames: Frames::default(),
+                heads: Vec::new(),
+                heads_first: 0,
+                addressing: Addressing::new(plan),
+            },
+            settled: 0,
+            spurious: Spurious::default(),
             next_frame: None,
-            heads: Vec::new(),
             next_head: Head::default(),
             handles: Vec::new(),
-            addressing: Addressing::new(plan),
         }))
     }
 
     /// Sets the contents of the packet that is sent next.
     pub(crate) fn frame(&mut self, bytes: &[u8]) {
         let zeros = bytes.iter().rev().take_while(|b| **b == 0).count();
-        self.next_frame = Some(self.frames.ends.len() as u32);
-        self.frames.bytes.extend(&bytes[..bytes.len() - zeros]);
-        self.frames.ends.push(self.frames.bytes.len());
+        let frames = &mut self.run.frames;
+        self.next_frame = Some(frames.ends.len() as u32);
+        frames.bytes.extend(&bytes[..bytes.len() - zeros]);
+        frames.ends.push(frames.bytes.len());
     }
 
     /// Sets the headers of the packet that is sent next.
     pub(crate) fn quic(&mut self, sender: &QuicSender, datagram: &Datagram) {
-        let begin = self.heads.len();
-        sender.write(datagram, &mut self.heads);
-        self.next_head = Head { begin, len: (self.heads.len() - begin) as u16 };
+        let heads = &mut self.run.heads;
+        let before = heads.len();
+        sender.write(datagram, heads);
+        let begin = self.run.heads_first + before as u64;
+        self.next_head = Head { begin, len: (heads.len() - before) as u16 };
     }
 
     /// Records a packet that is sent.
@@ -217,9 +274,9 @@ impl Recorder {
         if self.handles.len() <= place {
             self.handles.resize(place + 1, (0, 0));
         }
-        self.handles[place] = (self.sent.len() as u32, hops);
-        self.sent.push(packet);
-        self.frames.of.extend(self.next_frame.take());
+        self.handles[place] = (self.run.next(), hops);
+        self.run.sent.push_back(packet);
+        self.run.frames.of.extend(self.next_frame.take());
     }
 
     /// Records a packet at a node that sends, receives or forwards it.
@@ -248,27 +305,62 @@ impl Recorder {
 
     fn lost(&mut self, link: usize, handle: u32, reason: Option<DropReason>) {
         let (packet, _) = self.handles[handle as usize];
-        self.sent[packet as usize].lost = Some((link as u32, reason));
+        self.run.packet_mut(packet).lost = Some((link as u32, reason));
     }
 
     /// Records a duplicate.
     pub(crate) fn copied(&mut self, link: usize, of: u32, handle: u32) {
         let (packet, hops) = self.handles[of as usize];
-        self.next_frame = self.frames.of.get(packet as usize).copied();
-        let copy = SentPacket { lost: None, copied_by: Some(link as u32), ..self.sent[packet as usize] };
+        self.next_frame = self.run.frames.of.get(packet as usize).copied();
+        let copy = SentPacket { lost: None, copied_by: Some(link as u32), ..*self.run.packet(packet) };
         self.add(handle, copy, hops);
+    }
+
+    /// Completes the ground truth of the packets before a number.
+    fn settle(&mut self, before: u64) {
+        for number in self.settled..before {
+            self.spurious.mark(self.run.packet_mut(number));
+        }
+        self.settled = self.settled.max(before);
+    }
+
+    /// Number of simulated packets in memory.
+    pub(crate) fn kept(&self) -> usize {
+        if self.run.frames.of.is_empty() { self.run.sent.len() } else { 0 }
+    }
+
+    /// Passes on the parts of capture files that can't change any longer: the name of the capture and the bytes that follow
+    /// those before. `in_use`: the handles of packets in the network.
+    ///
+    /// # Errors
+    /// A packet doesn't fit into the format.
+    pub(crate) fn drain(
+        &mut self,
+        in_use: impl Iterator<Item = u32>,
+        sink: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> io::Result<()> {
+        let open = in_use.filter_map(|handle| self.handles.get(handle as usize)).map(|(packet, _)| *packet);
+        let first_open = open.min().unwrap_or(self.run.next());
+        self.settle(first_open);
+        let mut needed = self.settled;
+        for (capture, seen) in self.captures.iter_mut().zip(&mut self.seen) {
+            let ready = seen.iter().take_while(|row| row.packet < self.settled).count();
+            if ready > 0 {
+                let mut bytes = Vec::new();
+                capture.part(&self.run, seen.drain(..ready), &mut bytes)?;
+                sink(capture.name(), bytes);
+            }
+            needed = seen.iter().map(|row| row.packet).fold(needed, u64::min);
+        }
+        self.run.remove_before(needed);
+        Ok(())
     }
 
     /// Completes the ground truth and returns the captures.
     pub(crate) fn finish(mut self) -> Vec<Capture> {
-        spurious::mark_spurious(&mut self.sent);
-        let Recorder { plan, seen, sent, frames, heads, addressing, .. } = self;
-        let shared = Arc::new(Run { sent, frames, heads, addressing });
-        let captures = plan.points.into_iter().zip(seen).map(|(point, seen)| {
-            let interfaces = point.nodes.iter().map(|&n| InterfaceOf::Node(n));
-            let interfaces = interfaces.chain(point.links.iter().map(|&l| InterfaceOf::Link(l)));
-            Capture::new(point.name, interfaces.collect(), seen, plan.snaplen_bytes, shared.clone())
-        });
-        captures.collect()
+        self.settle(self.run.next());
+        let shared = Arc::new(self.run);
+        let captures = self.captures.into_iter().zip(self.seen);
+        captures.map(|(begun, seen)| Capture::new(begun, seen, shared.clone())).collect()
     }
 }

@@ -20,18 +20,24 @@ fn span(packet: &SentPacket) -> (u64, u64) {
     (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.contains(TcpFlags::FIN)))
 }
 
-pub(super) fn mark_spurious(sent: &mut [SentPacket]) {
-    let mut connections: HashMap<(u32, u32), Parts> = HashMap::new();
-    for packet in sent {
+/// Finds the spurious retransmissions among packets whose fate is known, in the order in which they were sent.
+#[derive(Debug, Default)]
+pub(super) struct Spurious {
+    connections: HashMap<(u32, u32), Parts>,
+}
+
+impl Spurious {
+    pub(super) fn mark(&mut self, packet: &mut SentPacket) {
         let (begin, end) = span(packet);
         if begin == end {
-            continue;
+            return;
         }
-        let parts = connections.entry((packet.flow, packet.connection)).or_default();
+        let parts = self.connections.entry((packet.flow, packet.connection)).or_default();
         if packet.cause.is_some() && packet.copied_by.is_none() {
             packet.spurious = all_survived(parts, begin, end);
         }
         record(parts, begin, end, packet.lost.is_none());
+        join(parts, begin, end);
     }
 }
 
@@ -76,9 +82,60 @@ fn record(parts: &mut Parts, begin: u64, end: u64, survived: bool) {
     parts.extend(gaps.into_iter().map(|(b, e)| (b, (e, survived))));
 }
 
+/// Joins the parts of the same fate that touch each other in `begin..=end`, so that their number doesn't grow with the run.
+fn join(parts: &mut Parts, begin: u64, end: u64) {
+    let mut at = parts.range(..begin).next_back().map_or(begin, |(&b, _)| b);
+    while let Some(&(e, survived)) = parts.get(&at) {
+        match parts.get(&e) {
+            Some(&(next_end, next_survived)) if next_survived == survived => {
+                parts.remove(&e);
+                parts.insert(at, (next_end, survived));
+            }
+            _ if e > end => return,
+            _ => match parts.range(e..=end).next() {
+                Some((&b, _)) => at = b,
+                None => return,
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_units::random::Stream;
+
+    #[test]
+    fn joined_parts_have_the_same_fates() {
+        let mut random = Stream::new(9, "parts");
+        let (mut plain, mut joined) = (Parts::new(), Parts::new());
+        for _ in 0..3000 {
+            let begin = 1 + random.next_u64() % 300;
+            let (end, survived) = (begin + 1 + random.next_u64() % 20, random.next_u64() % 3 < 2);
+            assert_eq!(all_survived(&plain, begin, end), all_survived(&joined, begin, end));
+            record(&mut plain, begin, end, survived);
+            record(&mut joined, begin, end, survived);
+            join(&mut joined, begin, end);
+        }
+        assert!(plain.len() > 50 && joined.len() < 3, "{} {}", plain.len(), joined.len());
+    }
+
+    #[test]
+    fn the_parts_of_a_long_transfer_are_few() {
+        let mut parts = Parts::new();
+        for n in 0..10_000 {
+            let (begin, end) = (n * 100, n * 100 + 100);
+            record(&mut parts, begin, end, n % 100 != 7);
+            join(&mut parts, begin, end);
+            if n % 100 == 50 {
+                let hole = (n - 43) * 100;
+                record(&mut parts, hole, hole + 100, true);
+                join(&mut parts, hole, hole + 100);
+            }
+            assert!(parts.len() <= 3, "{parts:?}");
+        }
+        assert!(all_survived(&parts, 0, 990_000));
+    }
 
     #[test]
     fn a_range_survived_if_each_of_its_bytes_did() {

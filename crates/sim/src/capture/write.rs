@@ -1,13 +1,13 @@
 //! Writes a capture as a pcapng file [draft-ietf-opsawg-pcapng], with correct IP, TCP, UDP and ICMP headers and
 //! checksums.
 
+use super::part::Begun;
 use super::{CapturedPacket, Cause, Run, SentPacket};
 use dumbbell_pcap::{
-    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, LinkType, PcapngWriter, Segment, Statistics,
+    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, LinkType, PcapngWriter, Segment,
 };
-use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, CapturePoint, Plan, TransportPlan};
 use dumbbell_quic::UDP_HEADER;
-use dumbbell_units::Time;
 use dumbbell_wire::{IpVersion, TcpFlags, TcpOptions};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -114,74 +114,99 @@ pub(crate) fn addresses(
 /// A capture: the packets recorded at one capture point.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    name: String,
-    interfaces: Vec<InterfaceOf>,
+    begun: Begun,
     seen: Vec<CapturedPacket>,
-    snaplen: u32,
     run: Arc<Run>,
 }
 
 impl Capture {
-    pub(super) fn new(
-        name: String,
-        interfaces: Vec<InterfaceOf>,
-        seen: Vec<CapturedPacket>,
-        snaplen: u32,
-        run: Arc<Run>,
-    ) -> Capture {
-        Capture { name, interfaces, seen, snaplen, run }
+    pub(super) fn new(begun: Begun, seen: Vec<CapturedPacket>, run: Arc<Run>) -> Capture {
+        Capture { begun, seen, run }
     }
 
     /// Name of the capture point.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.begun.name()
     }
 
-    /// Number of packets.
+    /// Number of packets, with those that were passed on while the run was in progress.
     #[must_use]
-    pub fn packets(&self) -> usize {
-        self.seen.len()
+    pub fn packets(&self) -> u64 {
+        self.begun.packets() + self.seen.len() as u64
     }
 
     /// Writes it as pcapng: raw IP packets with correct checksums, time stamps of the run's clock in nanoseconds, one
     /// interface per node or direction of a link. Packet comments have the ground truth: the reason of a retransmission,
-    /// the place of a drop.
+    /// the place of a drop. If parts were passed on while the run was in progress, writes the rest.
     ///
     /// # Errors
     ///
     /// The stream fails.
     pub fn write<W: Write>(&self, out: W) -> io::Result<W> {
+        self.begun.clone().finish(&self.run, self.seen.iter().copied(), out)
+    }
+}
+
+/// A capture point: the form of its file.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    name: String,
+    interfaces: Vec<InterfaceOf>,
+    snaplen: u32,
+}
+
+impl Point {
+    pub(super) fn new(point: &CapturePoint, snaplen: u32) -> Point {
+        let nodes = point.nodes.iter().map(|&n| InterfaceOf::Node(n));
+        let interfaces = nodes.chain(point.links.iter().map(|&l| InterfaceOf::Link(l))).collect();
+        Point { name: point.name.clone(), interfaces, snaplen }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of interfaces.
+    pub(super) fn interfaces(&self) -> usize {
+        self.interfaces.len()
+    }
+
+    /// Writes the head of a file.
+    pub(super) fn begin<W: Write>(&self, run: &Run, out: W) -> io::Result<PcapngWriter<W>> {
         let application = concat!("Dumbbell ", env!("CARGO_PKG_VERSION"));
-        let os = if self.run.frames.of.is_empty() { "simulator" } else { "Linux" };
+        let os = if run.frames.of.is_empty() { "simulator" } else { "Linux" };
         let about = About { application: Some(application), os: Some(os), ..About::default() };
         let mut writer = PcapngWriter::new(out, &about)?;
         for interface in &self.interfaces {
-            self.describe(*interface, &mut writer)?;
+            self.describe(*interface, &run.addressing, &mut writer)?;
         }
-        let sent = &self.run.sent;
-        let mut packet = Vec::new();
-        let mut comments = Vec::new();
-        let mut counted = vec![Statistics::default(); self.interfaces.len()];
-        for seen in &self.seen {
-            let about = &sent[seen.packet as usize];
-            let len = self.build(about, seen, &mut packet);
-            let here = self.interfaces[usize::from(seen.interface)];
-            comments.clear();
-            self.annotate(about, here, &mut comments);
-            let texts: Vec<&str> = comments.iter().map(String::as_str).collect();
-            writer.frame(seen.interface.into(), seen.at, len, &packet, &texts)?;
-            counted[usize::from(seen.interface)].received += 1;
-        }
-        let end = self.seen.last().map_or(Time::ZERO, |seen| seen.at);
-        for (id, counted) in counted.iter().enumerate() {
-            writer.statistics(id as u32, end, counted)?;
-        }
-        writer.finish()
+        Ok(writer)
     }
 
-    fn describe<W: Write>(&self, interface: InterfaceOf, writer: &mut PcapngWriter<W>) -> io::Result<u32> {
-        let addressing = &self.run.addressing;
+    /// Writes a packet. `packet` and `comments` are used again for each packet.
+    pub(super) fn frame<W: Write>(
+        &self,
+        run: &Run,
+        seen: &CapturedPacket,
+        writer: &mut PcapngWriter<W>,
+        packet: &mut Vec<u8>,
+        comments: &mut Vec<String>,
+    ) -> io::Result<()> {
+        let about = run.packet(seen.packet);
+        let len = self.build(run, about, seen, packet);
+        comments.clear();
+        annotate(about, self.interfaces[usize::from(seen.interface)], &run.addressing, comments);
+        let texts: Vec<&str> = comments.iter().map(String::as_str).collect();
+        writer.frame(seen.interface.into(), seen.at, len, packet, &texts)
+    }
+
+    fn describe<W: Write>(
+        &self,
+        interface: InterfaceOf,
+        addressing: &Addressing,
+        writer: &mut PcapngWriter<W>,
+    ) -> io::Result<u32> {
         let (name, description, speed) = match interface {
             InterfaceOf::Node(node) => (&addressing.nodes[node], "node: packets sent and received", None),
             InterfaceOf::Link(link) => {
@@ -198,9 +223,9 @@ impl Capture {
         })
     }
 
-    fn build(&self, about: &SentPacket, seen: &CapturedPacket, packet: &mut Vec<u8>) -> u32 {
+    fn build(&self, run: &Run, about: &SentPacket, seen: &CapturedPacket, packet: &mut Vec<u8>) -> u32 {
         let snaplen = if self.snaplen == 0 { usize::MAX } else { self.snaplen as usize };
-        if let Some(frame) = self.run.frames.get(seen.packet as usize) {
+        if let Some(frame) = run.frames.get(seen.packet) {
             packet.clear();
             packet.extend(frame);
             packet.resize(about.bytes as usize, 0);
@@ -208,8 +233,7 @@ impl Capture {
             packet.truncate(snaplen);
             return about.bytes;
         }
-        let addressing = &self.run.addressing;
-        let (flow, from, to) = addressing.ends(about);
+        let (flow, from, to) = run.addressing.ends(about);
         // Each router decrements the TTL. A packet captured at a link's queue has not crossed that link; a packet
         // captured at a node has crossed the link to it.
         let at_link = matches!(self.interfaces[usize::from(seen.interface)], InterfaceOf::Link(_));
@@ -225,7 +249,7 @@ impl Capture {
             Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
             Protocol::Udp => {
                 let payload = about.bytes.saturating_sub(flow.ip.header_bytes() + UDP_HEADER);
-                let head = &self.run.heads[about.head.begin..][..usize::from(about.head.len)];
+                let head = run.head(about.head);
                 Datagram { from, to, ip, head, payload }.write(packet, snaplen)
             }
             Protocol::Echo => {
@@ -237,30 +261,29 @@ impl Capture {
             }
         }
     }
+}
 
-    /// Adds the ground truth about a packet as comments.
-    fn annotate(&self, about: &SentPacket, here: InterfaceOf, comments: &mut Vec<String>) {
-        let addressing = &self.run.addressing;
-        if let Some(cause) = about.cause {
-            let cause = match cause {
-                Cause::Fast => "fast",
-                Cause::Timeout => "timeout",
-                Cause::Other => "other",
-            };
-            let spurious = if about.spurious { ", spurious" } else { "" };
-            comments.push(format!("retransmission: {cause}{spurious}"));
-        }
-        if let Some(link) = about.copied_by {
-            comments.push(format!("copy made by {}", addressing.links[link as usize].0));
-        }
-        if let Some((link, reason)) = about.lost {
-            let place = match here {
-                InterfaceOf::Link(at) if at == link as usize => "here".to_owned(),
-                _ => format!("at {}", addressing.links[link as usize].0),
-            };
-            let why = reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
-            comments.push(format!("dropped {place}{why}"));
-        }
+/// Adds the ground truth about a packet as comments.
+fn annotate(about: &SentPacket, here: InterfaceOf, addressing: &Addressing, comments: &mut Vec<String>) {
+    if let Some(cause) = about.cause {
+        let cause = match cause {
+            Cause::Fast => "fast",
+            Cause::Timeout => "timeout",
+            Cause::Other => "other",
+        };
+        let spurious = if about.spurious { ", spurious" } else { "" };
+        comments.push(format!("retransmission: {cause}{spurious}"));
+    }
+    if let Some(link) = about.copied_by {
+        comments.push(format!("copy made by {}", addressing.links[link as usize].0));
+    }
+    if let Some((link, reason)) = about.lost {
+        let place = match here {
+            InterfaceOf::Link(at) if at == link as usize => "here".to_owned(),
+            _ => format!("at {}", addressing.links[link as usize].0),
+        };
+        let why = reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
+        comments.push(format!("dropped {place}{why}"));
     }
 }
 

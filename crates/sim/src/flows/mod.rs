@@ -109,6 +109,10 @@ pub(crate) trait Flow: Send {
     fn recorder(&self) -> Option<&FlowRecorder> {
         None
     }
+    /// Returns the same, for [`crate::Simulation::drain`].
+    fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
+        None
+    }
     /// Returns the results and moves the flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;
 }

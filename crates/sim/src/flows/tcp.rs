@@ -462,6 +462,10 @@ impl Flow for TcpFlow {
         self.recorder.as_deref()
     }
 
+    fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
+        self.recorder.as_deref_mut()
+    }
+
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         let mut result = match self.result.take() {
             Some(result) => *result,

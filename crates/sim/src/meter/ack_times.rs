@@ -113,13 +113,15 @@ impl AckTimes {
 pub struct RttSeries {
     gate: Gate,
     table: RttTable,
+    /// True if rows were passed on before the end.
+    drained: bool,
 }
 
 impl RttSeries {
     /// Returns a series without rows, which keeps at most one row per `interval`; zero: one row per sample.
     #[must_use]
     pub fn new(interval: Dur) -> RttSeries {
-        RttSeries { gate: Gate::new(interval), table: RttTable::default() }
+        RttSeries { gate: Gate::new(interval), table: RttTable::default(), drained: false }
     }
 
     /// Adds the packets that an ACK covers or SACKs, which arrived at `now`.
@@ -139,10 +141,18 @@ impl RttSeries {
         (!self.table.t_ns.is_empty()).then(|| self.table.as_slice(name))
     }
 
-    /// Returns the table of the flow `name`; None without rows.
+    /// Passes on the rows so far if they are at least so many.
+    pub fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
+        if self.table.rows() >= least.max(1) {
+            self.drained = true;
+            sink(std::mem::take(&mut self.table).into_table(name));
+        }
+    }
+
+    /// Returns the table of the flow `name`; None if it never had rows.
     #[must_use]
     pub fn into_table(self, name: &str) -> Option<Table> {
-        (!self.table.t_ns.is_empty()).then(|| self.table.into_table(name))
+        (self.drained || !self.table.t_ns.is_empty()).then(|| self.table.into_table(name))
     }
 }
 

@@ -34,10 +34,11 @@ use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{AppPlan, LOCAL, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{Ecn, Packet};
-use dumbbell_trace::Trace;
+use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
 use feeders::{Feeders, set_onward};
 pub use queues::Disciplines;
+use std::io;
 
 /// See the top of this file.
 pub(crate) struct Network {
@@ -278,6 +279,29 @@ impl Network {
     /// Takes the captures.
     pub(crate) fn captures(&mut self) -> Vec<Capture> {
         self.captures.take().map_or_else(Vec::new, |captures| captures.finish())
+    }
+
+    /// Passes on the rows so far of tables that have at least `least`: see [`crate::Simulation::drain`].
+    pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        for recorder in self.links.iter_mut().filter_map(|link| link.recorder.as_mut()) {
+            recorder.drain(least, sink);
+        }
+        if let Some(packets) = &mut self.packets {
+            packets.drain(least, sink);
+        }
+    }
+
+    /// Passes on the parts of captures that are complete, if at least `least` packets are in memory: see
+    /// [`crate::Simulation::drain_captures`].
+    pub(crate) fn drain_captures(
+        &mut self,
+        least: usize,
+        sink: &mut dyn FnMut(&str, Vec<u8>),
+    ) -> io::Result<()> {
+        match &mut self.captures {
+            Some(captures) if captures.kept() >= least.max(1) => captures.drain(self.pool.in_use(), sink),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the results of all links and moves their series to the trace.

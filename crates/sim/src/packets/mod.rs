@@ -81,6 +81,13 @@ impl Pool {
         &self.datagrams[handle as usize]
     }
 
+    /// Returns the handles in use.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> {
+        let mut used = vec![true; self.bodies.len()];
+        self.free.iter().for_each(|handle| used[*handle as usize] = false);
+        (0..).zip(used).filter_map(|(handle, used)| used.then_some(handle))
+    }
+
     #[inline]
     pub(crate) fn get(&self, handle: u32) -> &Body {
         &self.bodies[handle as usize]

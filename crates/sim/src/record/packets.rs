@@ -115,11 +115,22 @@ impl PacketRecorder {
         }
     }
 
+    /// Passes on the rows that have been written, if they are at least so many.
+    pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        if self.table.rows() >= least {
+            sink(named(std::mem::take(&mut self.table)));
+        }
+    }
+
     /// Returns the table.
     pub(crate) fn finish(mut self) -> Table {
         self.write_before(Time::NEVER);
-        self.table.append_to(Table::new("packets"))
+        named(self.table)
     }
+}
+
+fn named(table: PacketTable) -> Table {
+    table.append_to(Table::new("packets"))
 }
 
 #[cfg(test)]

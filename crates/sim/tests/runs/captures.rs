@@ -1,11 +1,15 @@
 //! Captures of runs: their packets and comments agree with the results, and recording them changes no result.
 
+use crate::one_by_one::network;
 use crate::plans::{Row, cbr};
 use dumbbell_capture::{Dissector, Frame, Reader, Transport};
 use dumbbell_plan::Plan;
-use dumbbell_sim::{Output, run};
+use dumbbell_sim::{Output, Part, Simulation, run};
+use dumbbell_units::Time;
 use dumbbell_wire::TcpFlags;
+use proptest::prelude::*;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::process::Command;
 
@@ -67,6 +71,76 @@ fn a_capture_changes_nothing() {
         serde_json::to_string(&json!([output.flows, output.queues, output.transfers])).unwrap()
     };
     assert_eq!(text(&row.run()), text(&run(&captured(&row, 0)).unwrap()));
+}
+
+/// The plan with a capture of all nodes, one of all links, and one of the last node.
+fn all_captured(mut plan: Plan) -> Plan {
+    let (nodes, links) = (0..plan.nodes.len(), 0..plan.links.len());
+    plan.capture = serde_json::from_value(json!({
+        "points": [
+            {"name": "nodes", "nodes": nodes.collect::<Vec<_>>(), "links": []},
+            {"name": "links", "nodes": [], "links": links.collect::<Vec<_>>()},
+            {"name": "last", "nodes": [plan.nodes.len() - 1], "links": []},
+        ],
+        "snaplen_bytes": 96,
+    }))
+    .unwrap();
+    plan
+}
+
+fn add(parts: &mut BTreeMap<String, Vec<u8>>, output: &Output) {
+    for capture in &output.captures {
+        parts.entry(capture.name().to_owned()).or_default().extend(capture.write(Vec::new()).unwrap());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn parts_of_captures_are_the_same_file(
+        row in network(), mut stops in prop::collection::vec(0..330_000_000u64, 1..8), least in 0..100usize
+    ) {
+        stops.sort_unstable();
+        let plan = all_captured(row.plan());
+        let mut simulation = Simulation::new(&plan).unwrap();
+        let mut parts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        for stop in stops {
+            simulation.advance(Time(stop)).unwrap();
+            let mut sink = |name: &str, bytes| parts.entry(name.to_owned()).or_default().extend::<Vec<u8>>(bytes);
+            simulation.drain_captures(least, &mut sink).unwrap();
+        }
+        let output = simulation.finish().unwrap();
+        add(&mut parts, &output);
+        let mut whole = BTreeMap::new();
+        let at_once = run(&plan).unwrap();
+        add(&mut whole, &at_once);
+        prop_assert!(parts == whole);
+        let packets = |output: &Output| output.captures.iter().map(|c| c.packets()).collect::<Vec<_>>();
+        prop_assert_eq!(packets(&output), packets(&at_once));
+    }
+}
+
+/// Five minutes: some 500,000 packets, with losses, copies and retransmissions.
+#[test]
+fn a_long_run_passes_its_captures_on_in_parts() {
+    let mut plan = captured(&row(), 96);
+    plan.duration_ns = 300_000_000_000;
+    let (mut parts, mut before, mut count) = (BTreeMap::<String, Vec<u8>>::new(), 0, 0);
+    let mut sink = |part: Part| {
+        let Part::Capture { name, bytes } = part else { panic!("the run has no series") };
+        (before, count) = (before + bytes.len(), count + 1);
+        parts.entry(name).or_default().extend(bytes);
+        true
+    };
+    let output = Simulation::new(&plan).unwrap().finish_in_parts(&mut sink).unwrap().unwrap();
+    assert!(count > 5, "{count} parts");
+    add(&mut parts, &output);
+    let all: usize = parts.values().map(Vec::len).sum();
+    assert!(all - before < all / 3, "{before} of {all} bytes before the end");
+    let mut whole = BTreeMap::new();
+    add(&mut whole, &run(&plan).unwrap());
+    assert!(parts == whole);
 }
 
 #[test]

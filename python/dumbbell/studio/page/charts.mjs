@@ -155,6 +155,7 @@ export class Charts {
     if (width < 6) return;
     const [from, to] = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    if (!u.cursor.event) return; // the others only follow
     this.events.zoomed([Math.max(from, 0), to]);
   }
 

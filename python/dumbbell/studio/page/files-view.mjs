@@ -1,10 +1,13 @@
-// The view of files that a reader opens: the runs of a results directory.
-import { byId, download, element } from "./dom.mjs";
+// The view of files that a reader opens: a capture with its connections, or the runs of a results directory.
+import { connectionTable, nameOfDirection, notes, summaryTables, udpTable } from "./capture-tables.mjs";
+import { byId, download, element, shown } from "./dom.mjs";
+import { onKeys, scaled, shifted } from "./keys.mjs";
 import { Panels } from "./panels.mjs";
 
 export class FilesView {
-  /** `makeWorker()` makes a worker; each directory has one of its own, so that it can be stopped. */
-  constructor(makeWorker) {
+  /** `makeWorker()` makes a worker with an engine; each opened file has one of its own, so that it can be stopped. */
+  constructor(model, makeWorker) {
+    this.model = model;
     this.makeWorker = makeWorker;
     this.worker = null;
     this.panels = new Panels(byId("files-plots"), (from, to) => this.zoom(from, to));
@@ -13,12 +16,23 @@ export class FilesView {
     byId("files-svg").addEventListener("click", () => {
       if (this.panels.shown) download("dumbbell-figure.svg", new Blob([this.panels.svg(this.title)], { type: "image/svg+xml" }));
     });
-    const input = byId("files-input");
-    byId("files-open").addEventListener("click", () => input.click());
-    input.addEventListener("change", () => {
-      this.open([...input.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
-      input.value = "";
+    const seen = (change, ...given) => this.zoom(...change(this.panels.shown.range, this.whole, ...given));
+    onKeys(() => !byId("files").hidden && this.panels.shown, {
+      "+": () => seen(scaled, 0.5),
+      "=": () => seen(scaled, 0.5),
+      "-": () => seen(scaled, 2),
+      ArrowLeft: () => seen(shifted, -0.25),
+      ArrowRight: () => seen(shifted, 0.25),
+      0: () => this.zoom(),
     });
+    for (const kind of ["capture", "files"]) {
+      const input = byId(`${kind}-input`);
+      byId(`${kind}-open`).addEventListener("click", () => input.click());
+      input.addEventListener("change", () => {
+        this.open([...input.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+        input.value = "";
+      });
+    }
     addEventListener("dragover", (event) => event.preventDefault());
     addEventListener("drop", (event) => {
       event.preventDefault();
@@ -38,13 +52,13 @@ export class FilesView {
     document.body.dataset.files = "reading";
     byId("files").hidden = false;
     byId("studio").hidden = true;
-    byId("files-list").replaceChildren();
+    for (const id of ["files-summary", "files-list", "files-chosen", "files-udp"]) byId(id).replaceChildren();
     this.panels.clear();
     this.buttons(false);
-    byId("files-title").textContent = files.length === 1 ? files[0].path : `${files.length} files`;
+    byId("files-title").textContent = nameOf(files);
     byId("files-status").textContent = "Reading the files.";
     byId("files-close").focus();
-    this.worker.postMessage({ kind: "open", files });
+    this.worker.postMessage({ kind: "open", files, labels: this.model.labels });
   }
 
   stop() {
@@ -66,14 +80,37 @@ export class FilesView {
     byId("files-whole").disabled = true;
   }
 
+  on_progress({ bytes, size }) {
+    byId("files-status").textContent = `${(bytes / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB are read.`;
+  }
+
   on_error({ message }) {
     byId("files-status").textContent = message;
     document.body.dataset.files = "failed";
     document.dispatchEvent(new CustomEvent("files-failed", { detail: { message } }));
   }
 
+  on_capture({ summary, rows, listed, udp, memory }) {
+    const packets = summary.properties.reduce((sum, p) => sum + p.packets, 0);
+    this.found =
+      `${packets} packets in ${shown((summary.properties[0].duration_ns ?? 0) / 1e9, 3)} s: ` +
+      `${summary.totals.connections} TCP connections, ${summary.conversations} UDP conversations.`;
+    byId("files-status").textContent = this.found;
+    byId("files-summary").replaceChildren(...notes(summary), ...summaryTables(summary, packets));
+    this.rows = new Map(rows.map((row) => [`${row.flow} ${row.direction}`, row]));
+    const all = summary.totals.connections;
+    byId("files-list").replaceChildren(
+      listed.length ? connectionTable(this.rows, listed, all, (...which) => this.choose(...which)) : element("p", {}, "No TCP connection carries data."),
+    );
+    byId("files-udp").replaceChildren(...(summary.conversations ? [udpTable(udp, summary.conversations)] : []));
+    document.body.dataset.files = "done";
+    document.dispatchEvent(new CustomEvent("files-capture", { detail: { summary, rows, listed, memory } }));
+    if (listed.length) this.choose(...listed[0]);
+  }
+
   on_results({ runs }) {
-    byId("files-status").textContent = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
+    this.found = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
+    byId("files-status").textContent = this.found;
     const options = runs.map(({ key, label }) => element("option", { value: key }, label));
     const select = element("select", { id: "files-run", onchange: () => this.chooseRun(select.value) }, ...options);
     byId("files-list").replaceChildren(element("label", { for: "files-run" }, "Run "), select);
@@ -87,18 +124,40 @@ export class FilesView {
     this.worker.postMessage({ kind: "choose", key, columns: this.panels.columns });
   }
 
-  on_panels({ begin, end, from, to, panels }) {
+  choose(flow, direction) {
+    const row = this.rows.get(`${flow} ${direction}`);
+    this.title = nameOfDirection(row);
+    for (const each of byId("files-list").querySelectorAll("tr[data-direction]")) {
+      each.querySelector("button").setAttribute("aria-pressed", each.dataset.direction === `${flow} ${direction}`);
+    }
+    const labels = this.model.labels.filter((name) => row[name] > 0).map((name) => `${name.replaceAll("_", " ")} ${row[name]}`);
+    byId("files-chosen").replaceChildren(
+      element("h2", {}, this.title),
+      element("p", {}, labels.length ? `Labels of its packets: ${labels.join(", ")}.` : "None of its packets has a label."),
+    );
+    this.worker.postMessage({ kind: "choose", flow, direction, columns: this.panels.columns });
+  }
+
+  on_panels({ begin, end, from, to, panels, memory }) {
     this.whole = [begin, end];
     this.buttons(true);
+    byId("files-status").textContent = this.found;
     byId("files-whole").disabled = from <= begin && to >= end;
     this.panels.draw(panels, [from, to]);
-    document.dispatchEvent(new CustomEvent("files-panels", { detail: { from, to, panels } }));
+    document.dispatchEvent(new CustomEvent("files-panels", { detail: { from, to, panels, memory } }));
   }
 
   zoom(from, to) {
     const [begin, end] = from === undefined ? this.whole : [Math.max(from, this.whole[0]), Math.min(to, this.whole[1])];
     this.worker.postMessage({ kind: "view", from: begin, to: Math.max(end, begin + 1e-6), columns: this.panels.columns });
   }
+}
+
+/** The name of a file, or of the directory that files lie in. */
+function nameOf(files) {
+  if (files.length === 1) return files[0].path;
+  const [first] = files[0]?.path.split("/") ?? [];
+  return files.every(({ path }) => path.startsWith(`${first}/`)) ? first : `${files.length} files`;
 }
 
 /** The files of dropped entries, folders too: [{ path, file }]. */

@@ -91,6 +91,7 @@ export class Panels {
     if (width < 6) return;
     const [from, to] = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    if (!u.cursor.event) return; // the others only follow
     this.zoomed(from, to);
   }
 

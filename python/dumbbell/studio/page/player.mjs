@@ -1,5 +1,6 @@
 // The playhead: play, pause, steps by event or by RTT, speed, scrub.
 import { byId } from "./dom.mjs";
+import { onKeys } from "./keys.mjs";
 
 export class Player {
   /** `moved(t)` with each new time of the playhead. */
@@ -14,7 +15,13 @@ export class Player {
     byId("back").addEventListener("click", () => this.step(-1));
     byId("forward").addEventListener("click", () => this.step(1));
     byId("scrub").addEventListener("input", (event) => this.seek((Number(event.target.value) / 1000) * this.end));
-    document.addEventListener("keydown", (event) => this.key(event));
+    onKeys(() => !byId("studio").hidden, {
+      " ": () => this.toggle(),
+      ArrowLeft: () => this.step(-1),
+      ArrowRight: () => this.step(1),
+      Home: () => this.seek(0),
+      End: () => this.seek(this.end),
+    });
   }
 
   /** A new run: the playhead is at its end, unless it stands elsewhere in the old one. */
@@ -58,21 +65,5 @@ export class Player {
     const close = 1e-9;
     const next = direction > 0 ? times.find((t) => t > this.t + close) : times.findLast((t) => t < this.t - close);
     this.seek(next ?? (direction > 0 ? this.end : 0));
-  }
-
-  key(event) {
-    const place = event.target.closest?.("input, select, textarea, button, summary, a, [contenteditable]");
-    if (place || event.ctrlKey || event.altKey || event.metaKey) return;
-    const actions = {
-      " ": () => this.toggle(),
-      ArrowLeft: () => this.step(-1),
-      ArrowRight: () => this.step(1),
-      Home: () => this.seek(0),
-      End: () => this.seek(this.end),
-    };
-    const action = actions[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
   }
 }

@@ -4,6 +4,10 @@ import { rates, roundWidth } from "./reduce.mjs";
 /** The most curves of a panel. */
 const MOST_CURVES = 24;
 
+/** The most links of a panel, which more curves would hide, and the most whose queues are compared for it. */
+const MOST_LINKS = 6;
+const MOST_COMPARED = 100;
+
 /** The runs among files: [{ key, label, tables: name -> file }]. `files`: [{ path, file }]. */
 export async function storedRuns(files) {
   const runs = new Map();
@@ -55,35 +59,40 @@ export async function columnsOf(file, columns) {
 
 /** The panels of a run: windows and RTTs of its flows, queues, and rates of its links. */
 export async function runPanels(run) {
-  const names = (kind) => Object.keys(run.tables).filter((name) => name.startsWith(`${kind}/`)).sort().slice(0, MOST_CURVES);
+  const names = (kind, most = MOST_CURVES) => Object.keys(run.tables).filter((name) => name.startsWith(`${kind}/`)).sort().slice(0, most);
   const own = (name) => name.slice(name.indexOf("/") + 1);
   const flows = [...new Set([...names("flow"), ...names("rtt")].map(own))];
   const color = (name) => flows.indexOf(own(name));
-  const curves = async (kind, value, kindOf, holds, scale, paint) => {
+  const curves = async (kind, value, kindOf, holds, scale, paint, most) => {
     const found = [];
-    for (const [n, name] of names(kind).entries()) {
+    for (const name of names(kind, most)) {
       const { t_ns: t, [value]: v } = await columnsOf(run.tables[name], ["t_ns", value]);
-      found.push({ name: own(name), color: paint(name, n), kind: kindOf, holds, t: seconds(t), v: Float64Array.from(v, (x) => x * scale) });
+      found.push({ name: own(name), color: paint(name), kind: kindOf, holds, t: seconds(t), v: Float64Array.from(v, (x) => x * scale) });
     }
     return found;
   };
-  const links = (_, n) => n;
+  const all = await curves("queue", "packets", "line", true, 1, () => 0, MOST_COMPARED);
+  const most = new Map(all.map(({ name, v }) => [name, v.reduce((least, x) => Math.max(least, x), 0)]));
+  const longest = all.sort((a, b) => most.get(b.name) - most.get(a.name)).slice(0, MOST_LINKS);
+  const links = longest.map(({ name }) => name);
+  const title = all.length > longest.length ? `Queue, the longest ${longest.length} of ${all.length} links` : "Queue";
   const panels = [
     { key: "cwnd", title: "Congestion window", unit: "kB", curves: await curves("flow", "cwnd", "line", true, 1e-3, color) },
-    { key: "queue", title: "Queue", unit: "packets", curves: await curves("queue", "packets", "line", true, 1, links) },
-    { key: "rtt", title: "RTT", unit: "ms", curves: await curves("rtt", "rtt_ns", "line", false, 1e-6, color) },
+    { key: "queue", title, unit: "packets", curves: longest.map((curve, n) => ({ ...curve, color: n })) },
+    { key: "rtt", title: "RTT", unit: "ms", curves: await curves("rtt", "rtt_ns", "points", false, 1e-6, color) },
     { key: "rates", title: "Throughput of the links", unit: "Mbit/s", curves: [] },
   ];
   const departures = {};
-  for (const name of names("departures")) departures[name] = await columnsOf(run.tables[name], ["end_ns", "bytes"]);
-  const last = (times) => times.reduce((most, t) => Math.max(most, t), 0);
+  const rated = links.length ? links.map((name) => `departures/${name}`).filter((name) => name in run.tables) : names("departures");
+  for (const name of rated) departures[name] = await columnsOf(run.tables[name], ["end_ns", "bytes"]);
+  const last = (times) => times.reduce((latest, t) => Math.max(latest, t), 0);
   const ends = [...panels.flatMap((panel) => panel.curves.map(({ t }) => last(t))), ...Object.values(departures).map((d) => last(d.end_ns) / 1e9)];
   const end = Math.max(...ends, 1e-3);
+  const width = roundWidth(Math.max(end / 150, 0.01));
   for (const [n, [name, { end_ns: t, bytes }]] of Object.entries(departures).entries()) {
-    const width = roundWidth(Math.max(end / 150, 0.01));
     const values = rates(t.map((ns) => ns / 1e9), bytes, () => true, Math.ceil(end / width) * width, width);
     panels[3].curves.push({
-      name: own(name), color: n, kind: "line", holds: true,
+      name: own(name), color: links.length ? links.indexOf(own(name)) : n, kind: "line", holds: true,
       t: Float64Array.from(values, (_, at) => at * width), v: Float64Array.from(values),
     });
   }

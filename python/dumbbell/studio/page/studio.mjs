@@ -6,6 +6,7 @@ import { explanation, headline } from "./events.mjs";
 import { FilesView } from "./files-view.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
 import { GivenChoice, givenPlan, unpacked } from "./given.mjs";
+import { onKeys, scaled } from "./keys.mjs";
 import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
 import { Prediction } from "./predict.mjs";
@@ -109,6 +110,14 @@ export function open(model, worker, wasm) {
     byId("whole").disabled = range === null;
     worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.columns });
   }
+
+  /** Enlarge around the playhead, or show more of the time. */
+  function scale(factor) {
+    const [from, to] = scaled(app.range, [0, app.duration], factor, player.t);
+    zoom(to - from < app.duration ? [from, to] : null);
+  }
+  const keys = { "+": () => scale(0.5), "=": () => scale(0.5), "-": () => scale(2), 0: () => zoom(null) };
+  onKeys(() => !byId("studio").hidden, keys);
 
   /** Ask for the state at a time: one question at a time, the last one wins. */
   function ask(t) {
@@ -310,8 +319,12 @@ export function open(model, worker, wasm) {
 /** Start the page: the workers are made from the page's own texts. */
 export function start() {
   const model = JSON.parse(byId("model").textContent);
-  const wasm = Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
+  const wasm = () => Uint8Array.from(atob(byId("wasm").textContent), (char) => char.charCodeAt(0));
   const made = (id) => new Worker(URL.createObjectURL(new Blob([byId(id).textContent], { type: "text/javascript" })));
-  open(model, made("worker"), wasm);
-  new FilesView(() => made("files-worker"));
+  open(model, made("worker"), wasm());
+  new FilesView(model, () => {
+    const worker = made("files-worker");
+    worker.postMessage({ kind: "engine", bytes: wasm() });
+    return worker;
+  });
 }

@@ -24,11 +24,12 @@ impl Qdisc {
         Qdisc::Tbf { rate_bps, burst: packet + late, overhead, inner: Box::new(inner) }
     }
 
-    /// The discipline inside of a shaper; None for any other.
+    /// The discipline inside of a shaper, or behind a netem; None for any other.
     #[must_use]
     pub fn inner(&self) -> Option<&Qdisc> {
         match self {
             Qdisc::Tbf { inner, .. } | Qdisc::Htb { inner, .. } | Qdisc::Ets { inner } => Some(inner),
+            Qdisc::Netem { inner, .. } => inner.as_deref(),
             _ => None,
         }
     }
