@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -134,7 +135,9 @@ def posted(page: str, profile: Path, *, files: Mapping[str, Path] | None = None,
         Thread(target=server.serve_forever, daemon=True).start()
         command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
                    f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"]  # fmt: skip
-        browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        profile.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ, "TMPDIR": str(profile)}
+        browser = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             return json.loads(answers.get(timeout=timeout_s))
         finally:

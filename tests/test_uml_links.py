@@ -114,3 +114,11 @@ def test_a_queue_without_its_own_limit_is_refused_for_several_classes() -> None:
     wrong = changed(document, {"network__bottleneck__queue": {"discipline": "drr"}})
     with pytest.raises(BackendError, match=r"links\.r1->r2\.queue\.queue_limit: 'none' given"):
         Uml().check(jobs_of(wrong))
+
+
+def test_a_busy_link_keeps_its_jitter() -> None:
+    flows = [{"name": "f", "variant": "cubic", "stack": "linux"}]
+    given = scenario(flows=flows, network__bottleneck__jitter="8 ms")
+    linux, simulated = (flow(results, "f")["rtt_mean_ms"] for results in (once(given), run(given)))
+    # 79 ms if transmission spaced packets again after their jitter: each would wait for the largest jitter so far.
+    assert linux == pytest.approx(simulated, rel=0.03)

@@ -68,7 +68,7 @@ impl Qdisc {
             Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit } => message.number(TCA_OPTIONS, *limit),
             Qdisc::Red(red) => message.nested(TCA_OPTIONS, |m| {
                 m.attribute(TCA_RED_PARMS, &red.structure())
-                    .attribute(TCA_RED_STAB, &red.idle_table().1)
+                    .attribute(TCA_RED_STAB, &red.idle_table().halvings)
                     .number(TCA_RED_MAX_P, red.max_p())
             }),
             Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {
@@ -109,7 +109,7 @@ impl Qdisc {
             }),
             Qdisc::Ets { .. } => message
                 .nested(TCA_OPTIONS, |m| m.attribute(TCA_ETS_NBANDS, &[1]).attribute(TCA_ETS_NSTRICT, &[1])),
-            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
+            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed, inner: _ } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 let share = (loss * f64::from(u32::MAX)).round() as u32;

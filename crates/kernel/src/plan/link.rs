@@ -89,13 +89,27 @@ pub(crate) fn qdiscs(
     let queue = queue(plan, link, discipline, packet as u32, crossings)?;
     let shaper = queue.shaped(*rate_bps, largest, late, overhead);
     let jitter = jitter_ns / 2; // netem's jitter is to both sides of the delay [Linux sch_netem.c tabledist]
+    let rate_bps = if target.netem_has_rate(link) { *rate_bps } else { 0 };
     let netem = Qdisc::Netem {
-        rate_bps: if target.netem_has_rate(link) { *rate_bps } else { 0 },
+        rate_bps: if jitter > 0 { KEEPS_ORDER_BPS } else { rate_bps },
         overhead,
         delay_ns: delay_ns + jitter,
         jitter_ns: jitter,
         loss: *loss,
         seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
+        inner: None,
     };
+    let netem = if jitter > 0 && rate_bps > 0 { transmitted(rate_bps, overhead, netem) } else { netem };
     Ok((shaper, target.has_netem(link).then_some(netem)))
+}
+
+/// Rate of a netem with jitter, bit/s. A netem with a rate keeps the order of packets; at this one their transmission takes less
+/// than 0.1 ns, so it doesn't space them [Linux sch_netem.c netem_enqueue, packet_time_ns].
+const KEEPS_ORDER_BPS: u64 = 10_u64.pow(15);
+
+/// Returns a netem that delays packets by their transmission time only, with `netem` behind it. One netem with rate and jitter
+/// would space packets again after their jitter, so that a busy link had none [Linux sch_netem.c netem_enqueue].
+fn transmitted(rate_bps: u64, overhead: i32, netem: Qdisc) -> Qdisc {
+    let inner = Some(Box::new(netem));
+    Qdisc::Netem { rate_bps, overhead, delay_ns: 0, jitter_ns: 0, loss: 0.0, seed: 0, inner }
 }

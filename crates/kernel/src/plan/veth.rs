@@ -12,6 +12,8 @@
 //! ```text
 //! queue inside tbf -> netem rate (bytes x 8 / rate) -> netem delay, jitter, loss
 //! ```
+//!
+//! A link with jitter has two netems there, one for the rate and one inside it for the rest.
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;

@@ -98,6 +98,8 @@ pub enum Qdisc {
         loss: f64,
         /// Seed of netem's random numbers (`TCA_NETEM_PRNG_SEED`).
         seed: u64,
+        /// The netem that packets enter when they leave this one.
+        inner: Option<Box<Qdisc>>,
     },
 }
 
@@ -166,7 +168,7 @@ impl std::fmt::Display for Qdisc {
             }
             Qdisc::Htb { .. } => f.write_str("htb default 1"),
             Qdisc::Ets { .. } => f.write_str("ets bands 1 strict 1"),
-            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
+            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed, inner: _ } => {
                 write!(f, "netem limit 100000000 delay {delay_ns}ns {jitter_ns}ns")?;
                 if *rate_bps > 0 {
                     write!(f, " rate {rate_bps}bit {overhead}")?;
