@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 import dumbbell
 from dumbbell import BackendError, Results, Scenario, _core
 from dumbbell.backends import long_series
+from dumbbell.kernel.outcome import outcome
 from dumbbell.plan.text import plan_text
 from required import require
 
@@ -126,3 +128,37 @@ def test_memory_stays_flat_over_simulated_time(tmp_path: Path) -> None:
     # grows. Their 1.8 million packets in the capture are 300 MB. Parts are of some 10 MB; polars has a few in memory.
     short, long = peak_kib("50 s"), peak_kib("200 s")
     assert long - short < 45 * 1024, (short, long)
+
+
+def test_long_tables_of_a_kernel_run_stay_on_disk(tmp_path: Path) -> None:
+    rows = 2 * long_series.PART_ROWS + 100
+    columns = {"t_ns": np.arange(rows, dtype="<u8"), "flow": np.arange(rows, dtype="<u4")}
+    short = {"t_ns": np.arange(3, dtype="<u8")}
+    contents, raw = [], b""
+    for name, table in {"departures/l": columns, "drops/l": short, "drops/m": {"t_ns": short["t_ns"][:0]}}.items():
+        described = []
+        for column, values in table.items():
+            raw += bytes(-len(raw) % 8)
+            described.append({"name": column, "offset": len(raw), "rows": len(values), "type": values.dtype.str})
+            raw += values.tobytes()
+        contents.append({"name": name, "columns": described})
+    (tmp_path / "tables.bin").write_bytes(raw)
+    (tmp_path / "result.json").write_text(json.dumps({"flows": [], "tables": contents}))
+    made = outcome(tmp_path, "", "the run")
+    assert made.result == {"flows": []} and list(made.tables) == ["departures/l", "drops/l", "drops/m"]
+    found = long_series.parts_of(made.tables, "departures/l")
+    assert found is not None and [len(part["flow"]) for part in found] == [65_536, 65_536, 100]
+    for column, values in columns.items():
+        assert np.array_equal(made.tables["departures/l"][column], values)
+    assert [list(made.tables[name]["t_ns"]) for name in ("drops/l", "drops/m")] == [[0, 1, 2], []]
+    # Programs add tables, and replace some.
+    made.tables["departures/l"] = short
+    made.tables["ping/p"] = short
+    assert long_series.parts_of(made.tables, "departures/l") is None
+    assert made.tables["departures/l"] is made.tables["ping/p"] and len(made.tables) == 4
+    del made.tables["ping/p"]
+    assert "ping/p" not in made.tables
+    # A file that was cut off is no result.
+    (tmp_path / "tables.bin").write_bytes(raw[:-30])
+    with pytest.raises(BackendError, match="the run has left no result"):
+        outcome(tmp_path, "", "the run")

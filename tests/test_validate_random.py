@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,13 @@ from click.testing import CliRunner
 
 from dumbbell.cli import app
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.application import Transfer
 from dumbbell.validate import Case, Measured
 from dumbbell.validate.at_random import AtRandom, keep_worst
 from dumbbell.validate.drawn import drawn
 from dumbbell.validate.measured import FlowMeasured
 from dumbbell.validate.shrink import shrunk
-from dumbbell.validate.verdicts import Judged, Outcome, distribution, groups, judge, worst
+from dumbbell.validate.verdicts import Judged, Outcome, distribution, groups, judge, short_transfers, worst
 
 
 def measured(goodput: list[float], resent: list[float]) -> Measured:
@@ -60,6 +62,22 @@ def test_the_verdict_has_a_tolerance_and_a_standard_error() -> None:
     assert [j.case for j in worst([*of, *few])] == ["c"]
     shares = distribution(of).to_dicts()
     assert [row["different %"] for row in shares] == [100.0, 0.0]
+
+
+def test_means_of_a_transfer_need_fifty_readings() -> None:
+    """Fifty readings every 10 ms take 0.5 s."""
+    case = next(c for c in drawn(65, 8191) if isinstance(c.scenario.flows[-1].application, Transfer))
+    application = case.scenario.flows[-1].application
+    assert isinstance(application, Transfer)
+    size = application.size.bytes
+    cases: list[tuple[float, set[str]]] = [(0.501, set()), (0.499, {"transfer"})]
+    for seconds, short in cases:
+        flows = [replace(measured([8 * size / seconds], [0.0]).flows[0], name=f.name) for f in case.scenario.flows]
+        kernel = Measured([replace(f, figures=f.figures | {"cwnd_mean_packets": [9.0]}) for f in flows])
+        assert short_transfers(case, kernel) == short
+        judged = judge("c", kernel, kernel, short)
+        assert {j.flow for j in judged if j.figure == "cwnd_mean_packets"} == {f.name for f in flows} - short
+        assert "transfer" in {j.flow for j in judged if j.figure == "goodput_bps"}
 
 
 def test_the_simulators_first_runs_are_those_of_the_kernel() -> None:

@@ -25,7 +25,7 @@ from dumbbell.report.tables import Table, write_tables
 from dumbbell.validate.at_random import AtRandom, keep_worst, table
 from dumbbell.validate.drawn import RANGES, SIMULATED, drawn
 from dumbbell.validate.run import held, measure
-from dumbbell.validate.verdicts import distribution, groups, judge
+from dumbbell.validate.verdicts import distribution, groups, judge, short_transfers
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "docs" / "data" / "random"
@@ -47,7 +47,7 @@ def compared(number: int, seed: int, minutes: float, keep: Path) -> AtRandom:
             done.failed.append((case.name, str(e)))
             print(f"{case.name} was not run: {e}", flush=True)
             continue
-        judged = judge(case.name, ours, theirs)
+        judged = judge(case.name, ours, theirs, short_transfers(case, theirs))
         done.judged += judged
         apart = [j.sentence for j in judged if j.outcome == "different"]
         print(case.name, *(apart or ["the same"]), sep="\n    ", flush=True)

@@ -198,10 +198,10 @@ fn disciplines_are_described_in_the_syntax_of_tc() {
         "mean_packet": "1000 bytes", "limit": "100 packets", "ecn": true,
     });
     let red = step(json!({"name": "red", "params": red}));
-    // RED is in a band of ets, so that it sees idle times.
+    // RED is in a band of ets, so that it sees idle times. ets holds one packet of 1500 bytes: 10 packets are 15,000 - 1500.
     assert!(red[0].ends_with("parent 1:1 handle 2: ets bands 1 strict 1"), "{red:?}");
     assert!(red[1].contains("parent 2:1 handle 3:"), "{red:?}");
-    assert!(red[1].contains("red limit 150000 min 15000 max 45000 avpkt 1000 probability 0.1"), "{red:?}");
+    assert!(red[1].contains("red limit 148500 min 13500 max 43500 avpkt 1000 probability 0.1"), "{red:?}");
     assert!(red[1].ends_with("ecn harddrop # weight 2^-9"), "{red:?}");
 }
 
@@ -212,10 +212,10 @@ fn thresholds_of_red_mean_the_same_as_in_the_simulator() {
             "gentle": false, "min_th": min, "max_th": max, "weight": weight, "mean_packet": "1000 bytes", "limit": "1000 packets",
         }}})
     };
-    // 10,000 bytes are 10 packets of mean_packet, and 10 full packets of 1500 are 15,000 bytes.
+    // 10,000 bytes are 10 packets of mean_packet, and 10 full packets of 1500 are 15,000 bytes, less the packet that ets holds.
     let steps = VethTopology::new(&plan(queue("10000 bytes", "30 packets", 1.0 / 512.0)), Target::default());
     let text = steps.unwrap().steps().join("\n");
-    assert!(text.contains("red limit 1500000 min 15000 max 45000"), "{text}");
+    assert!(text.contains("red limit 1498500 min 13500 max 43500"), "{text}");
     // The average has 31 bits, of which the weight takes 13: 2^18 = 262,144 bytes; 180 packets are 270,000.
     let refused = refusal(queue("100 packets", "180 packets", 1.0 / 8192.0));
     assert!(

@@ -153,6 +153,8 @@ pub(crate) struct TcpMeter {
     /// cwnd and bytes in flight, in segments; srtt in ms.
     means: TimeAverages<3>,
     ack_times: AckTimes,
+    /// True once all transfers have arrived.
+    closed: bool,
 }
 
 impl TcpMeter {
@@ -162,7 +164,14 @@ impl TcpMeter {
             base: Totals::default(),
             means: TimeAverages::new(),
             ack_times: AckTimes::new(),
+            closed: false,
         }
+    }
+
+    /// Ends the averages: all transfers of the flow have arrived.
+    pub(crate) fn close(&mut self, now: Time) {
+        self.means.set([f64::NAN; 3], now);
+        self.closed = true;
     }
 
     pub(crate) fn connection_ends(&mut self, connection: Option<&impl Connected>) {
@@ -175,6 +184,9 @@ impl TcpMeter {
     }
 
     pub(crate) fn state(&mut self, sender: &impl Metered, open: bool, now: Time) {
+        if self.closed {
+            return;
+        }
         if !(open && sender.is_open()) {
             self.means.set([f64::NAN; 3], now);
             return;

@@ -6,6 +6,7 @@ Times of the record are since the navigation, so that the start of the browser i
 from __future__ import annotations
 
 import json
+from collections.abc import MutableMapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def read(
     report: dict[str, Any],
     row: dict[str, Any],
     transfers: list[dict[str, Any]],
-    tables: dict[str, Table],
+    tables: MutableMapping[str, Table],
 ) -> dict[str, Any]:
     """Read a record into the flow's row, transfers and table; return what only a browser has."""
     if not report["client"]["stdout"].strip():

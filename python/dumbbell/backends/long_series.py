@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,10 @@ import numpy.typing as npt
 from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
 
-__all__ = ["LongSeries", "parts_of"]
+__all__ = ["PART_ROWS", "LongSeries", "parts_of"]
 
+PART_ROWS = 1 << 16
+"""Rows of a part of a table."""
 LARGEST = 1 << 28
 """Bytes of a file, after which a new one begins: its space is free again once the series in it are stored."""
 DIRECTORIES = ("/var/tmp",)
@@ -152,16 +154,16 @@ class LongSeries:
                     out.write(file.data(at, count))
         rest(name, place, bool(parts))
 
-    def completed(self, last: Mapping[str, Table]) -> Mapping[str, Table]:
+    def completed(self, last: dict[str, Table]) -> MutableMapping[str, Table]:
         """Return all tables of the run, of which ``last`` has the rows after those on disk."""
         return _Tables(self._parts, last) if self._parts else last
 
 
-class _Tables(Mapping[str, Table]):
+class _Tables(MutableMapping[str, Table]):
     """Tables by name, read from disk when they are needed."""
 
     def __init__(self, parts: Mapping[str, list[_Part]], last: Mapping[str, Table]) -> None:
-        self._on_disk, self._last = parts, last
+        self._on_disk, self._last = dict(parts), dict(last)
 
     def parts(self, name: str) -> Iterator[Table]:
         """Yield the rows of a table, part by part."""
@@ -174,6 +176,14 @@ class _Tables(Mapping[str, Table]):
             return self._last[name]
         parts = list(self.parts(name))
         return {column: np.concatenate([part[column] for part in parts]) for column in parts[-1]}
+
+    def __setitem__(self, name: str, table: Table) -> None:
+        self._on_disk.pop(name, None)
+        self._last[name] = table
+
+    def __delitem__(self, name: str) -> None:
+        del self._last[name]
+        self._on_disk.pop(name, None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._last)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -63,7 +63,7 @@ class Readings:
 def read(
     plan: dict[str, Any],
     result: dict[str, Any],
-    tables: dict[str, Table],
+    tables: MutableMapping[str, Table],
     senders: Mapping[str, pl.DataFrame] = MappingProxyType({}),
 ) -> Readings:
     """Read the output of a run's programs into its flows, transfers and tables.
@@ -166,7 +166,7 @@ def _compare(delivered: float, row: dict[str, Any], who: str, found: Readings) -
         )
 
 
-def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Table]) -> dict[str, Any]:
+def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: MutableMapping[str, Table]) -> dict[str, Any]:
     """Add iperf3's intervals as a table; returns its sums."""
     if "error" in document:
         raise ValueError(document["error"])
@@ -197,7 +197,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _ping(output: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[str, Any]) -> None:
+def _ping(output: str, row: dict[str, Any], tables: MutableMapping[str, Table], flow: dict[str, Any]) -> None:
     """Read ping's replies and its summary."""
     replies = {int(number): float(ms) for number, ms in REPLY.findall(output)}
     sent, received, span_ms = (int(n) for n in SUMMARY.findall(output)[-1])

@@ -6,6 +6,7 @@ connections: means are over the time of each, and the series has the rows of all
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def records(folder: Path, plan: dict[str, Any]) -> dict[str, pl.DataFrame]:
 
 
 def read(
-    record: pl.DataFrame, zero_s: float, row: dict[str, Any], plan: dict[str, Any], tables: dict[str, Table]
+    record: pl.DataFrame, zero_s: float, row: dict[str, Any], plan: dict[str, Any], tables: MutableMapping[str, Table]
 ) -> None:
     """Fill in the sender's columns of a flow's row, and add its series if they are kept.
 

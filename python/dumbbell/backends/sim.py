@@ -148,9 +148,8 @@ class Simulator:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
             raise BackendError(f"the simulator refuses repetition {job.repetition}{where}: {e}") from None
-        tables: Mapping[str, Table] = {name: output.table(name) for name in output.tables()}
-        if long is not None:
-            tables = long.completed(tables)
+        last = {name: output.table(name) for name in output.tables()}
+        tables: Mapping[str, Table] = last if long is None else long.completed(last)
         captures: dict[str, Callable[[Path], None]] = {}
         if long is not None:
             captures = {name: partial(long.write_capture, name, output.write_capture) for name in output.captures()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from dumbbell.exceptions import BackendError
 
@@ -38,7 +39,7 @@ class Outcome:
     """
 
     result: dict[str, Any]
-    tables: dict[str, Table]
+    tables: MutableMapping[str, Table]
 
 
 def outcome(place: Path, output: str, who: str) -> Outcome:
@@ -64,13 +65,13 @@ def outcome(place: Path, output: str, who: str) -> Outcome:
         raise BackendError(error.read_text(encoding="utf-8") or no_space(place))
     try:
         result = json.loads((place / "result.json").read_text(encoding="utf-8"))
-        raw = (place / "tables.bin").read_bytes()
+        series = _read(place / "tables.bin", result.pop("tables"))
     except (OSError, ValueError):
         if _is_full(place):
             raise BackendError(no_space(place)) from None
         last = [line for line in output.splitlines() if line.strip()][-5:]
         raise BackendError("\n".join([f"{who} has left no result; its output:", *last])) from None
-    return Outcome(result, tables(result.pop("tables"), raw))
+    return Outcome(result, series)
 
 
 def no_space(place: Path) -> str:
@@ -80,6 +81,35 @@ def no_space(place: Path) -> str:
 
 def _is_full(place: Path) -> bool:
     return os.statvfs(place).f_bavail == 0
+
+
+def _read(path: Path, contents: list[dict[str, Any]]) -> MutableMapping[str, Table]:
+    """Return the tables of a file; long ones stay on disk."""
+    if not contents:
+        return {}
+    from dumbbell.backends.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
+
+    long, last = LongSeries(), {}
+    with path.open("rb") as file:
+        for table in contents:
+            begin, rows = 0, table["columns"][0]["rows"]
+            while rows - begin > PART_ROWS:
+                long.add_rows(table["name"], _rows(file, table, begin, PART_ROWS))
+                begin += PART_ROWS
+            last[table["name"]] = _rows(file, table, begin, rows - begin)
+    return long.completed(last)
+
+
+def _rows(file: BinaryIO, table: dict[str, Any], begin: int, count: int) -> Table:
+    """Read some rows of a table."""
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    found = {}
+    for column in table["columns"]:
+        dtype = np.dtype(column["type"])
+        file.seek(column["offset"] + begin * dtype.itemsize)
+        found[column["name"]] = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
+    return found
 
 
 def tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:

@@ -20,7 +20,7 @@ from dumbbell.validate.cases import Case
 from dumbbell.validate.drawn import RANGES, SIMULATED
 from dumbbell.validate.run import measure
 from dumbbell.validate.shrink import shrunk
-from dumbbell.validate.verdicts import PRACTICAL, Judged, distribution, groups, judge, worst
+from dumbbell.validate.verdicts import PRACTICAL, Judged, distribution, groups, judge, short_transfers, worst
 from dumbbell.validate.words import NAMES
 
 __all__ = ["AtRandom", "compare_at_random", "content", "keep_worst", "table"]
@@ -71,7 +71,7 @@ def compare_at_random(
     def compared(case: Case, place: Path | None = None) -> list[Judged]:
         ours = measure([case.repeated(SIMULATED)], simulator, jobs=jobs)[case.name]
         theirs = measure([case], kernel, jobs=jobs, keep=place)[case.name]
-        return judge(case.name, ours, theirs)
+        return judge(case.name, ours, theirs, short_transfers(case, theirs))
 
     done = AtRandom(list(cases))
     for n, case in enumerate(cases):

@@ -139,14 +139,15 @@ impl Window {
         }
     }
 
-    /// Sets ssthresh and cwnd to `window`, at least two segments [RFC 5681 §3.1 (4)]. With `whole_segments` only ssthresh is
-    /// rounded down and bounded below, as in ns-2 (tcp.cc, TcpAgent::slowdown).
+    /// Sets ssthresh and cwnd to `window`, at least two segments [RFC 5681 §3.1 (4)]. With `whole_segments` ssthresh is rounded
+    /// down; cwnd becomes ssthresh where it counts segments [Linux tcp_input.c tcp_end_cwnd_reduction], and else the window
+    /// itself, at least one segment [ns-2 tcp.cc TcpAgent::slowdown].
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {
         let min = 2.0 * cx.mss;
         self.cwnd_cnt = 0.0;
         if cx.whole_segments {
             self.ssthresh = ((window / cx.mss).floor() * cx.mss).max(min);
-            self.cwnd = window.max(cx.mss);
+            self.cwnd = if cx.counts_segments() { self.ssthresh } else { window.max(cx.mss) };
         } else {
             self.ssthresh = window.max(min);
             self.cwnd = self.ssthresh;

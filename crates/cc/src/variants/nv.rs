@@ -132,6 +132,8 @@ struct Nv {
     rtt_max_rate: f64,
     /// An ACK beyond this offset ends the round trip.
     rtt_start_seq: u64,
+    /// SND.UNA at the last ACK with a sample (nv_last_snd_una).
+    last_snd_una: u64,
     /// Samples since the last decision.
     eval_call_cnt: u64,
     /// Round trips since the last decision.
@@ -167,6 +169,7 @@ impl Nv {
             min_rtt_reset: None,
             rtt_max_rate: 0.0,
             rtt_start_seq: 0,
+            last_snd_una: 0,
             eval_call_cnt: 0,
             rtt_cnt: 0,
             no_cong_cnt: 0,
@@ -176,6 +179,11 @@ impl Nv {
             reset: false,
             max_win: f64::NAN,
         }
+    }
+
+    /// Returns the first time at which min_rtt is replaced, for a connection that begins at `now` [Linux tcp_nv.c tcpnv_init].
+    fn first_reset(&self, now: Time) -> Time {
+        now + Dur::from_secs_f64(FIRST_RESET * self.reset_period)
     }
 
     /// Takes an RTT sample and the bytes delivered over it [Linux tcp_nv.c tcpnv_acked].
@@ -192,8 +200,7 @@ impl Nv {
         self.eval_call_cnt += 1;
         self.min_rtt = self.min_rtt.min(rtt);
         self.min_rtt_new = self.min_rtt_new.min(rtt);
-        let first = now + Dur::from_secs_f64(FIRST_RESET * self.reset_period);
-        let due = *self.min_rtt_reset.get_or_insert(first);
+        let due = *self.min_rtt_reset.get_or_insert(self.first_reset(now));
         if now >= due {
             self.min_rtt = std::mem::replace(&mut self.min_rtt_new, f64::INFINITY);
             let spread = 0.75 + 0.5 * self.random.uniform();
@@ -233,18 +240,25 @@ impl Nv {
             return;
         }
         (self.eval_call_cnt, self.rtt_cnt, self.rtt_max_rate) = (0, 0, 0.0);
+        // After a decision, also one to grow [Linux tcp_nv.c tcpnv_acked: nv_min_cwnd].
+        self.window.cwnd = self.window.cwnd.max(2.0 * cx.mss);
     }
 
     /// Reduces the window towards max_win.
     fn shrink(&mut self, cwnd: f64, cx: &Cx) {
-        let least = 2.0 * cx.mss;
         self.allow_cwnd_growth = false;
         self.no_cong_cnt = 0;
-        self.window.ssthresh = (self.max_win * cx.mss).max(least);
+        self.window.ssthresh = (self.max_win * cx.mss).max(2.0 * cx.mss);
         let excess = cwnd - self.max_win;
-        let left = if excess > 2.0 { cwnd - (self.decrease * excess).floor().max(2.0) } else { self.max_win };
-        self.window.cwnd = (left * cx.mss).max(least);
+        let decrease = in_units(self.decrease, 128.0, cx);
+        let left = if excess > 2.0 { cwnd - (decrease * excess).floor().max(2.0) } else { self.max_win };
+        self.window.cwnd = left * cx.mss;
     }
+}
+
+/// Returns a factor as Linux computes with it, in whole `units`; itself on a stack that doesn't count segments.
+fn in_units(factor: f64, units: f64, cx: &Cx) -> f64 {
+    if cx.counts_segments() { (units * factor).floor() / units } else { factor }
 }
 
 impl LossDriven for Nv {
@@ -260,22 +274,31 @@ impl LossDriven for Nv {
         &mut self.window
     }
 
+    fn on_established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
+        self.min_rtt_reset = Some(self.first_reset(cx.now));
+    }
+
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if ev.in_recovery || ev.in_loss {
             return;
         }
+        // The ACK that ends the recovery gives no sample: the state is Open after it [Linux tcp_nv.c tcpnv_state].
         if std::mem::take(&mut self.reset) {
-            (self.last_rtt, self.rtt_max_rate, self.rtt_start_seq) = (None, 0.0, ev.snd_una);
+            (self.last_rtt, self.rtt_max_rate) = (None, 0.0);
+            (self.rtt_start_seq, self.last_snd_una) = (ev.snd_una, ev.snd_una);
             (self.eval_call_cnt, self.rtt_cnt, self.no_cong_cnt) = (0, 0, 0);
+            return;
         }
-        let (Some(rtt), Some(rate)) = (ev.rtt.filter(|rtt| *rtt > Dur::ZERO), ev.rate) else { return };
+        let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO) else { return };
+        let bytes_acked = ev.snd_una - std::mem::replace(&mut self.last_snd_una, ev.snd_una);
+        let Some(rate) = ev.rate else { return };
         self.sample(rtt.as_secs(), rate.delivered, cx.now);
         if ev.snd_una <= self.rtt_start_seq {
             return;
         }
         self.rtt_start_seq = ev.snd_nxt;
         self.rtt_cnt += 1;
-        let batch = ev.acked as f64 >= (self.min_cwnd - 1.0) * cx.mss;
+        let batch = bytes_acked as f64 >= (self.min_cwnd - 1.0) * cx.mss;
         if self.eval_call_cnt == 1 && batch && self.min_cwnd <= TSO_CWND_BOUND {
             self.min_cwnd += MIN_CWND_GROW;
             self.rtt_start_seq = ev.snd_nxt + (self.min_cwnd * cx.mss) as u64;
@@ -291,16 +314,15 @@ impl LossDriven for Nv {
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.allow_cwnd_growth {
-            // At most a segment for every four acknowledged [Linux tcp_nv.c tcpnv_cong_avoid].
-            let segments = libm::exp2(f64::from(self.cwnd_growth_factor)).min(self.window.segments(cx) / 4.0);
-            self.window.additive_increase(segments, ev.acked, cx);
+            // Without a timeout at most a segment for every four acknowledged [Linux tcp_nv.c tcpnv_cong_avoid].
+            let segments = libm::exp2(f64::from(self.cwnd_growth_factor));
+            let most = if self.cwnd_growth_factor < 0 { segments } else { self.window.segments(cx) / 4.0 };
+            self.window.additive_increase(segments.min(most), ev.acked, cx);
         }
     }
 
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
-        // Linux computes with a multiple of 1/1024 [Linux tcp_nv.c tcpnv_recalc_ssthresh].
-        let part = self.decrease_loss;
-        (if cx.counts_segments() { (1024.0 * part).floor() / 1024.0 } else { part }) * ev.window
+        in_units(self.decrease_loss, 1024.0, cx) * ev.window // [Linux tcp_nv.c tcpnv_recalc_ssthresh]
     }
 
     fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {

@@ -301,6 +301,22 @@ fn recovery_conserves_packets_for_a_round_trip() {
 }
 
 #[test]
+fn a_loss_after_a_mark_conserves_packets_too() {
+    // The endpoint gives no second notice of congestion while it reduces the window for a mark.
+    let mut cc = steady(&[("extra_acked_gain", "0")]);
+    until_gain(&mut cc, 0.75);
+    trip(&mut cc, 1000.0, 300);
+    cc.echo_mark().left(150).ack_in_recovery(1);
+    near(cc.cwnd(), 206.0);
+    cc.lose_one(200, 1).next_trip().ack_in_recovery(1);
+    near(cc.cwnd(), 151.0);
+    near(cc.recover().ack(1).cwnd(), 206.0);
+    // Without a loss the mark changes nothing.
+    cc.echo_mark().ack_in_recovery(1);
+    near(cc.recover().ack(1).cwnd(), 206.0);
+}
+
+#[test]
 fn a_timeout_leaves_one_segment_until_recovery_ends() {
     let mut cc = steady(&[("extra_acked_gain", "0")]);
     until_gain(&mut cc, 0.75);

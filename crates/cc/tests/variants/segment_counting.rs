@@ -170,3 +170,37 @@ fn cubic_excludes_the_time_since_the_last_transmission_when_nothing_is_in_flight
     assert_eq!(window(true), window(false));
     assert!(window(true) > 70.0);
 }
+
+#[test]
+fn a_reduction_leaves_two_segments() {
+    // cwnd is ssthresh at the end of the reduction [Linux tcp_input.c tcp_end_cwnd_reduction]: never 1.5 or 1.
+    for window in [3.0, 2.0, 1.0] {
+        let mut cc = avoiding("sack", &[], window);
+        cc.lose();
+        near(cc.ssthresh(), 2.0);
+        near(cc.recover().cwnd(), 2.0);
+    }
+}
+
+#[test]
+fn nv_reduces_in_128ths() {
+    // 60 segments are delivered in a round trip: max_win is 60 + 10, the excess of 80 is 10. 30 % are 38/128: 2.97, rounded
+    // down 2 [Linux tcp_nv.c nv_cong_dec_mult].
+    let mut cc = avoiding("nv", &[], 80.0);
+    cc.outstanding(100).delivering(60);
+    for _ in 0..202 {
+        cc.ack_unused(1);
+    }
+    near(cc.cwnd(), 78.0);
+}
+
+#[test]
+fn hybla_stays_below_its_clamp() {
+    // rho is 4 at 100 ms: each ACK in slow start adds 2^4 - 1 segments, up to 65,535 [Linux tcp_hybla.c hybla_init].
+    let mut cc = CcFixture::whole("hybla", &[("rules", "linux")], 65_530.0, 1e6);
+    cc.established(100);
+    for _ in 0..5000 {
+        cc.ack(1);
+    }
+    near(cc.cwnd(), 65_535.0);
+}

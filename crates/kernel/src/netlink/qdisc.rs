@@ -68,7 +68,7 @@ impl Qdisc {
             Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit } => message.number(TCA_OPTIONS, *limit),
             Qdisc::Red(red) => message.nested(TCA_OPTIONS, |m| {
                 m.attribute(TCA_RED_PARMS, &red.structure())
-                    .attribute(TCA_RED_STAB, &red.idle_table().1)
+                    .attribute(TCA_RED_STAB, &red.idle_table().halvings)
                     .number(TCA_RED_MAX_P, red.max_p())
             }),
             Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {

@@ -154,7 +154,8 @@ impl Codel {
     fn enter_dropping(&mut self, params: &CodelParams, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.lastcount);
-        let recent = now < self.drop_next + params.interval * MEMORY;
+        // Before the first dropping state `drop_next` is no time: `count` may be above 1 by drops at a limit.
+        let recent = self.lastcount > 0 && now < self.drop_next + params.interval * MEMORY;
         if delta > 1 && recent {
             self.count = delta;
             self.newton_step();
@@ -273,6 +274,14 @@ mod tests {
         // x = 2^31, x^2 / 2^32 = 2^30; (3 * 2^32 - 200 * 2^30) / 4 = 2^62 - 47 * 2^30 as an unsigned number; times 2^31 modulo
         // 2^64: -47 * 2^61 = 2^61 (mod 2^64); / 2^31 = 2^30; / 2^16 = 2^14.
         assert_eq!(codel.rec_inv_sqrt, 1 << 14);
+    }
+
+    #[test]
+    fn drops_at_a_limit_before_the_first_dropping_state_do_not_raise_its_rate() {
+        let (mut link, mut codel) = (Link::new(), Codel::default());
+        codel.add_to_count(64);
+        // As without them: the second drop an interval after the first.
+        assert_eq!(link.run(&mut codel, 201), [100, 200]);
     }
 
     #[test]

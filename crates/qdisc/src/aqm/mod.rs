@@ -8,6 +8,7 @@ pub mod deficit_shaper;
 pub mod pi2;
 pub mod pie;
 pub mod red;
+pub mod red_linux;
 pub mod token_bucket;
 
 /// The decision of an AQM algorithm on a packet.

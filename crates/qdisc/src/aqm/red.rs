@@ -122,6 +122,11 @@ impl Red {
         self.avg *= libm::pow(1.0 - self.params.w_q, packets);
     }
 
+    /// Sets the average, of a rule for idle time other than [`Red::update_avg_idle`].
+    pub fn set_avg(&mut self, avg: f64) {
+        self.avg = avg;
+    }
+
     /// Adapts max_p if the interval has passed. Arrivals call it, so a time without arrivals counts as one step.
     pub fn adapt_max_p(&mut self, now: Time) {
         let Some(AdaptiveParams { interval, alpha, beta }) = self.params.adaptive else { return };

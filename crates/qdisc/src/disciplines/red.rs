@@ -11,7 +11,8 @@
 //!          max_th  3 min_th                                                      ns-2 red.cc REDQueue::initParams]
 //!          weight  1 - exp(-1/C), C = mean packets per second of the link
 //! ```
-//! An arrival at an idle link with an empty queue is always accepted. max_p is 1/linterm_ of ns-2.
+//! An arrival at an idle link with an empty queue is always accepted. max_p is 1/linterm_ of ns-2. With `follows = "linux"`
+//! the rules of [`crate::aqm::red_linux`] replace those for idle time, the distance of drops and the full queue.
 //!
 //! RED of ns-2 with its defaults is `mode = "bytes"`, `wait = true`, `counting = "ns2"`, `least_waiting = 1` and the
 //! defaults here: the limit is then in bytes (packets x mean_packet) and is compared without the arrival. With `bytes_`
@@ -22,7 +23,8 @@
 //! above 8 Mbit/s.
 
 use crate::aqm::red::{AdaptiveParams, DropType, Red, RedParams};
-use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_bytes};
+use crate::aqm::red_linux::{IdleTable, LinuxRed};
+use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
@@ -129,6 +131,12 @@ const PARAMS: &[Spec] = &[
         default: "500 ms",
         doc: "time between two changes of an adaptive max_p",
     },
+    Spec {
+        doc: "rfc: Floyd and Jacobson's rules for idle time and for the distance of drops; linux: Linux's, without gentle, \
+              wait, least_waiting, mode and counting; auto: linux if none of these is set otherwise than there and a TCP \
+              flow of the scenario has the stack linux or linux-tuned",
+        ..FOLLOWS
+    },
 ];
 
 pub(crate) const ROW: Discipline = Discipline {
@@ -158,6 +166,8 @@ pub(crate) struct RedQdisc {
     rate: Rate,
     idle_since: Time,
     queue: Fifo,
+    /// The rules of Linux; None: those of the publication.
+    linux: Option<LinuxRed>,
 }
 
 /// The condition for a full queue.
@@ -176,6 +186,26 @@ fn limit_in_mode(limit: Limit, by_bytes: bool, mean_packet: f64) -> f64 {
         (Limit::Packets(n), true) => n.0 as f64 * mean_packet,
         (Limit::Bytes(n), true) => n.0 as f64,
         (Limit::Bytes(n), false) => n.0 as f64 / mean_packet,
+    }
+}
+
+/// Returns true if the rules are Linux's, which exist without some of the parameters.
+fn follows_linux(params: &Params, link: &LinkInfo) -> Result<bool, ParamError> {
+    if !link.follows_linux(params) {
+        return Ok(false);
+    }
+    let choices = [("mode", "packets"), ("counting", "waiting")];
+    let unknown = ["gentle", "wait"].into_iter().find(|name| params.bool(name));
+    let unknown = unknown.or_else(|| (params.int("least_waiting") > 0).then_some("least_waiting"));
+    let unknown = unknown
+        .or_else(|| choices.into_iter().find(|(name, only)| params.choice(name) != *only).map(|c| c.0));
+    match unknown {
+        Some(name) if params.choice(FOLLOWS.name) == "linux" => {
+            let default = if name == "gentle" { " (the default is true)" } else { "" };
+            let message = format!("Linux's RED doesn't have it{default}: unset it, or follow rfc");
+            Err(ParamError { name: name.into(), message })
+        }
+        unknown => Ok(unknown.is_none()),
     }
 }
 
@@ -214,7 +244,12 @@ impl RedQdisc {
             }),
         };
         let limit = link.limit(params.length("limit"));
+        let linux = follows_linux(params, link)?.then(|| {
+            let packet = link.rate.time_for(Bytes(mean_packet as u64));
+            LinuxRed::new(IdleTable::new(red_params.w_q, packet))
+        });
         Ok(RedQdisc {
+            linux,
             red: Red::new(red_params),
             random: link.stream(),
             by_bytes,
@@ -256,8 +291,48 @@ impl RedQdisc {
     }
 }
 
+impl RedQdisc {
+    /// Handles an arrival as Linux does [Linux sch_red.c red_enqueue].
+    fn enqueue_as_linux(&mut self, mut packet: Packet, cx: &mut QdiscContext) {
+        let Some(linux) = &mut self.linux else { return };
+        match linux.end_idle(self.red.avg(), cx.now) {
+            Some(decayed) => self.red.set_avg(decayed),
+            None => self.red.update_avg(self.queue.packets() as f64),
+        }
+        self.red.adapt_max_p(cx.now);
+        let p_b = self.red.p_b();
+        let is_between = p_b > 0.0 && self.red.may_mark();
+        if !is_between {
+            linux.outside_thresholds();
+        }
+        if is_between && linux.selects(p_b, || self.random.uniform()) {
+            if !(self.ecn && cx.mark(&mut packet)) {
+                cx.drop_packet(packet, DropReason::Early);
+                return self.ask_if_empty(cx.now);
+            }
+        } else if !self.red.may_mark() {
+            cx.drop_packet(packet, DropReason::Forced);
+            return self.ask_if_empty(cx.now);
+        }
+        if self.is_full(&packet) {
+            return cx.drop_packet(packet, DropReason::Full);
+        }
+        self.queue.push(packet);
+    }
+
+    /// An arrival lets the link ask for a packet, also if it was dropped [Linux net/core/dev.c __dev_xmit_skb].
+    fn ask_if_empty(&mut self, now: Time) {
+        if let Some(linux) = self.linux.as_mut().filter(|_| self.queue.is_empty()) {
+            linux.asked_while_empty(now);
+        }
+    }
+}
+
 impl Qdisc for RedQdisc {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut QdiscContext) {
+        if self.linux.is_some() {
+            return self.enqueue_as_linux(packet, cx);
+        }
         if self.queue.is_empty() && !cx.link_busy {
             self.red.update_avg_idle(cx.now.since(self.idle_since).as_secs() * self.packets_per_second);
             self.red.adapt_max_p(cx.now);
@@ -290,6 +365,7 @@ impl Qdisc for RedQdisc {
         let packet = self.queue.pop()?;
         // The link is idle from the end of this transmission on, unless another packet is sent before.
         self.idle_since = cx.now + self.rate.time_for(Bytes(u64::from(packet.bytes)));
+        self.ask_if_empty(cx.now); // the link asks again at once
         Some(packet)
     }
 

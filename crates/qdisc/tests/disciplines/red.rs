@@ -148,3 +148,62 @@ fn least_waiting_prevents_drops_at_a_short_queue() {
         assert_eq!(q.arrive(0, 1000), Fate::Dropped(Forced));
     }
 }
+
+/// RED by Linux's rules with thresholds of 2 and 6 packets, and more parameters. The link sends a full packet in 1.2 ms.
+fn linux(params: &[(&str, &str)]) -> QdiscFixture {
+    let all: &[(&str, &str)] = &[
+        ("follows", "linux"),
+        ("gentle", "false"),
+        ("mean_packet", "1500 bytes"),
+        ("min_th", "2 packets"),
+        ("max_th", "6 packets"),
+    ];
+    QdiscFixture::new("red", &[all, params].concat())
+}
+
+#[test]
+fn linux_drops_from_max_th_on_and_excepts_the_first_arrival_above_min_th() {
+    // The average is the backlog at each arrival: the first arrival finds an idle queue. max_p of 100 %: p_b is 1/4 at 3 packets,
+    // 1/2 at 4, 3/4 at 5. The arrival that finds 2 has p_b = 0; that with 3 only draws a number; the next one counts 1.
+    let mut q = linux(&[("weight", "1"), ("max_p", "100 %"), ("ecn", "true")]);
+    q.ecn(Ecn::ECT0);
+    let fates: Vec<Fate> = (0..6).map(|_| q.arrive(0, 1500)).collect();
+    assert_eq!(fates[..4], [Fate::Queued; 4]);
+    assert!(!fates.contains(&Fate::Dropped(Forced)), "{fates:?}");
+    while q.backlog().packets < 6 {
+        q.arrive(0, 1500);
+    }
+    assert_eq!(q.arrive(0, 1500), Fate::Dropped(Forced)); // also if ECN-capable
+}
+
+#[test]
+fn linux_counts_idle_time_from_the_last_departure_on() {
+    // Weight 1/2: 0 for the first arrival, then 0.5, 1.25 with a backlog of 1 and 2. One step of the table has 2^log µs with
+    // 31 / (ln 2 / 1200) = 53,669 µs below 512 steps: 2^7 = 128 µs. Halvings per step: 128 ln 2 / 1200 = 0.0739.
+    let mut q = linux(&[("weight", "0.5")]);
+    for _ in 0..3 {
+        q.arrive(0, 1500);
+    }
+    near(q.column("avg"), 1.25);
+    assert_eq!(q.drain().len(), 3);
+    // 32 µs after the last departure, during its transmission: a quarter of a step, so a quarter less.
+    q.advance(Dur::micros(32)).busy(true).arrive(0, 1500);
+    near(q.column("avg"), 1.25 * 0.75);
+    // The next arrival finds one packet, and the queue isn't idle.
+    q.arrive(0, 1500);
+    near(q.column("avg"), (1.25 * 0.75 + 1.0) / 2.0);
+}
+
+#[test]
+fn linuxs_red_has_no_gentle_mode() {
+    let refused = dumbbell_qdisc::build("red", &given(&[("follows", "linux")]), &link()).unwrap_err();
+    assert!(
+        refused.to_string().starts_with("gentle: Linux's RED doesn't have it (the default is true)"),
+        "{refused}"
+    );
+    // By itself it is used only where no such parameter is set.
+    let linux = dumbbell_qdisc::LinkInfo { linux: true, ..link() };
+    for params in [&[][..], &[("gentle", "false")]] {
+        assert!(dumbbell_qdisc::build("red", &given(params), &linux).is_ok());
+    }
+}

@@ -270,6 +270,9 @@ impl QuicFlow {
             self.running = None;
             self.completed += 1;
             self.completed_at = net.now;
+            if self.all_transfers_completed() {
+                self.meter.close(net.now);
+            }
         }
         if !self.open || !self.client().is_over() {
             return;

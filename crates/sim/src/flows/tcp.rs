@@ -262,6 +262,9 @@ impl TcpFlow {
             self.running = None;
             self.completed += 1;
             self.completed_at = net.now;
+            if self.all_transfers_completed() {
+                self.meter.close(net.now);
+            }
         }
         let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
         if over {
@@ -299,6 +302,8 @@ impl TcpFlow {
                 self.source.is_none()
                     && matches!(connection.sender().state(), State::Established | State::FinWait)
                     && !body.segment.flags.contains(TcpFlags::FIN)
+                    // The arrival of the last byte ends the averages, and may be earlier than `at`.
+                    && !(self.is_last_transfer() && connection.sender().unsent() == 0)
             }
         };
         goes_on
@@ -356,6 +361,10 @@ impl TcpFlow {
             self.act_and_send(net);
         }
         true
+    }
+
+    fn is_last_transfer(&self) -> bool {
+        self.transfers.is_some_and(|t| t.repeat > 0 && self.completed + 1 == t.repeat)
     }
 
     fn all_transfers_completed(&self) -> bool {

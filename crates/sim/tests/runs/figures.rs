@@ -51,6 +51,22 @@ proptest! {
 }
 
 #[test]
+fn the_means_of_a_transfer_end_when_its_last_byte_has_arrived() {
+    // The initial window holds all ten segments: cwnd is 10 until they have arrived, and more with their ACKs.
+    let out = Row::new(&[(10 * MBIT, 40 * MS)])
+        .tcp(
+            0,
+            1,
+            "sack",
+            json!({}),
+            json!({"kind": "transfer", "bytes": 10 * 1448, "repeat": 1, "every_ns": 0}),
+        )
+        .set("/duration_ns", json!(4_000 * MS))
+        .run();
+    assert_eq!(out.flows[0].cwnd_mean_packets, Some(10.0));
+}
+
+#[test]
 fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
     // 10 Mbit/s x 80 ms = 100 kB. With a buffer of one BDP, halving the window just empties it: full utilization. With
     // almost no buffer the window varies from W/2 to W, about one BDP: 3/4 (the mean of a sawtooth), slightly more

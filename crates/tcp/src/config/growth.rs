@@ -22,7 +22,8 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "initial_ssthresh",
         kind: Kind::Size,
         default: "1 GiB",
-        doc: "first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1]",
+        doc: "first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1], unless \
+              reduce_from is cwnd",
     },
     Spec {
         name: "slow_start",
@@ -39,9 +40,9 @@ pub(super) const PARAMS: &[Spec] = &[
     },
     Spec {
         name: "reduce_from",
-        kind: Kind::Choice(&["flight", "cwnd"]),
+        kind: Kind::Choice(&["flight", "cwnd", "offered"]),
         default: "flight",
-        doc: "window that a reduction multiplies: FlightSize [RFC 5681 (4)] or min(cwnd, offered window)",
+        doc: "window that a reduction multiplies: FlightSize [RFC 5681 (4)], cwnd [Linux], or min(cwnd, offered window) [ns-2]",
     },
     Spec {
         name: "increase",
@@ -124,7 +125,7 @@ pub(super) const LINUX: Defaults = &[
 
 pub(super) const NS2: Defaults = &[
     ("initial_window", "2 packets"),
-    ("reduce_from", "cwnd"),
+    ("reduce_from", "offered"),
     ("increase", "ack"),
     ("grow_unused", "true"),
     ("grow_on_exit", "true"),
@@ -143,8 +144,8 @@ pub struct GrowthConfig {
     pub slow_start: SlowStart,
     /// Most segments that an ACK adds in slow start.
     pub slow_start_limit: u32,
-    /// True if reductions start from min(cwnd, offered window), false if from FlightSize.
-    pub reduce_from_cwnd: bool,
+    /// The window from which reductions start.
+    pub reduce_from: ReduceFrom,
     /// Unit in which congestion avoidance counts.
     pub increase: Increase,
     /// True if delivered bytes count for growth, false if cumulatively acknowledged ones.
@@ -165,6 +166,17 @@ pub struct GrowthConfig {
     pub idle_restart: bool,
 }
 
+/// The window from which reductions start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReduceFrom {
+    /// The data outstanding [RFC 5681 §3.1 (4)].
+    Flight,
+    /// cwnd, also where the receiver's window is smaller [Linux tcp_cong.c tcp_reno_ssthresh].
+    Cwnd,
+    /// The smaller one of cwnd and the offered window [ns-2 tcp.cc TcpAgent::slowdown].
+    Offered,
+}
+
 /// Handling of a window that the application doesn't use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
@@ -183,13 +195,20 @@ impl GrowthConfig {
             }
         }
         let chosen = p.choice("slow_start");
+        let reduce_from = match p.choice("reduce_from") {
+            "cwnd" => ReduceFrom::Cwnd,
+            "offered" => ReduceFrom::Offered,
+            _ => ReduceFrom::Flight,
+        };
+        // Linux's first ssthresh has no bound [Linux tcp.c tcp_init_sock: TCP_INFINITE_SSTHRESH].
+        let most = if reduce_from == ReduceFrom::Cwnd { u64::MAX } else { window };
         let slow_start = SLOW_STARTS.iter().find(|(name, _)| *name == chosen).map(|(_, s)| *s);
         Ok(GrowthConfig {
             initial_window: p.bytes("initial_window").max(u64::from(p.mss)),
-            initial_ssthresh: p.bytes("initial_ssthresh").min(window),
+            initial_ssthresh: p.bytes("initial_ssthresh").min(most),
             slow_start: slow_start.unwrap_or_default(),
             slow_start_limit: p.int("slow_start_limit"),
-            reduce_from_cwnd: p.choice("reduce_from") == "cwnd",
+            reduce_from,
             increase: match p.choice("increase") {
                 "ack" => Increase::PerAck,
                 "window" => Increase::PerWindow,

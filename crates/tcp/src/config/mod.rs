@@ -19,7 +19,7 @@ pub use buffer::BufferConfig;
 pub use connection::ConnectionConfig;
 pub use ecn::{EcnConfig, EcnFeedback};
 pub use features::describe as describe_feature;
-pub use growth::{GrowthConfig, WindowValidation};
+pub use growth::{GrowthConfig, ReduceFrom, WindowValidation};
 pub use pacing::PacingConfig;
 pub use params::PARAMS;
 pub use presets::{PRESETS, Preset, find_preset};

@@ -5,7 +5,7 @@
 //! segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its reach.
 
 use crate::cc_driver::CcDriver;
-use crate::config::Config;
+use crate::config::{Config, ReduceFrom};
 use crate::delivery_rate::DeliveryRate;
 use crate::ecn::EcnSender;
 use crate::rtt::RttEstimator;
@@ -89,12 +89,12 @@ impl RecoveryCx<'_> {
     /// bytes outstanding that were sent by limited transmit.
     pub(super) fn notify_congestion(&mut self, kind: Congestion, backoffs: u32, limited_transmit: u64) {
         let cwnd = self.cc.control.cwnd;
-        let window = if self.config.growth.reduce_from_cwnd {
-            cwnd.min((self.snd.wnd_end - self.snd.una) as f64)
-        } else {
+        let window = match self.config.growth.reduce_from {
+            ReduceFrom::Cwnd => cwnd,
+            ReduceFrom::Offered => cwnd.min((self.snd.wnd_end - self.snd.una) as f64),
             // During recovery duplicate ACKs show that much of the outstanding data has left the network: a timeout
             // must not start from more than the window that recovery has set.
-            cwnd.min(self.snd.outstanding().saturating_sub(limited_transmit) as f64)
+            ReduceFrom::Flight => cwnd.min(self.snd.outstanding().saturating_sub(limited_transmit) as f64),
         };
         let (lost_sent_at, lost_transmissions) =
             self.scoreboard.head().map_or((self.now, 0), |s| (s.xmit_ts, s.transmissions));

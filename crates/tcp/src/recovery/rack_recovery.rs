@@ -12,6 +12,7 @@
 
 use super::prr::Prr;
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
+use crate::config::ReduceFrom;
 use crate::sender::{AckSummary, IncomingAck};
 use dumbbell_cc::{CaState, Congestion};
 
@@ -148,7 +149,7 @@ impl Recovery {
     /// Returns RecoverFS: the bytes that may be delivered during the reduction. Needed before the window is reduced.
     // DIVERGES [RFC 9937 §6.1]: where reductions start from cwnd, it is cwnd [Linux tcp_input.c tcp_init_cwnd_reduction].
     fn recover_fs(&self, delivered: u64, cx: &RecoveryCx<'_>) -> u64 {
-        if cx.config.growth.reduce_from_cwnd {
+        if cx.config.growth.reduce_from != ReduceFrom::Flight {
             return cx.cc.control.cwnd as u64;
         }
         cx.snd.max - cx.snd.una - cx.scoreboard.sacked_bytes() + delivered

@@ -107,10 +107,14 @@ impl Sender {
         let half = ((self.window() as u64) / mss / 2).max(1) * mss; // [Linux tcp_output.c tcp_cwnd_test]
         let quota = limit.min(half).min(longest) / mss * mss;
         let length = if last { piece } else { piece.max(quota.min(next - nxt)) };
-        let allowed = limit.min(self.snd.wnd_end - nxt);
+        let offered = self.snd.wnd_end - nxt;
+        let allowed = limit.min(offered);
         let completes = allowed >= length && (!last || (self.closing && allowed > length));
         if length > mss && allowed < longest && !completes && self.should_defer(allowed, now) {
-            self.note_waiting_for_burst();
+            // Sending isn't limited by cwnd if the receiver's window ends before [Linux tcp_output.c tcp_tso_should_defer].
+            if limit < offered && limit <= length {
+                self.note_waiting_for_burst();
+            }
             self.burst.waits = true;
             return true;
         }
@@ -181,7 +185,8 @@ impl Sender {
         if recovering || now.since(self.pacer.next()) > Dur::millis(1) {
             return false;
         }
-        if allowed as f64 >= self.window() / TSO_WIN_DIVISOR {
+        let usable = self.window().min((self.snd.wnd_end - self.snd.una) as f64);
+        if allowed as f64 >= usable / TSO_WIN_DIVISOR {
             return false;
         }
         let srtt = self.rtt.srtt().unwrap_or(Dur::ZERO);

@@ -213,7 +213,7 @@ impl Sender {
 
     /// The same after all data was sent.
     #[inline(never)]
-    fn check_app_limited_after_data(&mut self) {
+    pub(super) fn check_app_limited_after_data(&mut self) {
         if (self.flight() as f64) < self.window() && !self.has_retransmission() {
             self.delivery_rate.set_app_limited(self.flight());
         }

@@ -250,6 +250,11 @@ impl Sender {
         }
         let filled = self.buffer.pieces.back().map_or(self.snd.nxt, |p| p.end);
         if self.is_writeable(filled) {
+            // The application writes again. If all that it wrote before is sent, it has limited sending [Linux tcp.c
+            // tcp_sendmsg_locked, tcp_rate.c tcp_rate_check_app_limited].
+            if filled < self.snd.nxt + self.mss() {
+                self.check_app_limited_after_data();
+            }
             self.buffer.full = false;
             self.refill_buffer();
         }

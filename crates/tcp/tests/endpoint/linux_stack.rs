@@ -5,7 +5,7 @@
 //! sent at 0.1 s. Timers are exact and the receive window is open from the start, unless a test changes that.
 
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
-use dumbbell_testkit::wire::{Faults, Wire};
+use dumbbell_testkit::wire::{Fate, Faults, Wire};
 
 pub(crate) const MSS: u64 = 1448;
 
@@ -54,4 +54,35 @@ pub(crate) fn responses(cc: &CcRecorder) -> Vec<String> {
         _ => None,
     };
     cc.calls().iter().filter_map(name).collect()
+}
+
+#[test]
+fn the_receivers_window_is_no_limit_by_cwnd() {
+    // cwnd 100, the receiver offers 20 segments: sending waits for the receiver, also where a longer burst is awaited [Linux
+    // tcp_output.c tcp_tso_should_defer].
+    let (cc, wire) = linux(100, &[("window", "20 packets")], Box::new(|_, _, _| Fate::Arrives));
+    let wire = wire.send(400).until_done();
+    assert!(wire.sent.len() >= 400);
+    let calls = cc.calls();
+    let limited = calls.iter().filter(|c| matches!(c, CcCall::Ack(ev) if ev.cwnd_limited)).count();
+    assert_eq!(limited, 0);
+}
+
+#[test]
+fn a_small_send_buffer_limits_as_the_application_does() {
+    // cwnd 100, the send buffer holds about 40 segments: when the application may write again, all is sent [Linux tcp_rate.c
+    // tcp_rate_check_app_limited].
+    let app_limited = |buffer: &str| {
+        let changes = [("send_buffer_start", buffer), ("send_buffer", buffer)];
+        let (cc, wire) = linux(100, &changes, Box::new(|_, _, _| Fate::Arrives));
+        let _ = wire.send(1000).until_done();
+        let calls = cc.calls();
+        let rates = calls.iter().filter_map(|c| if let CcCall::Ack(ev) = c { ev.rate } else { None });
+        let (limited, not): (Vec<_>, Vec<_>) = rates.partition(|rate| rate.app_limited);
+        (limited.len(), not.len())
+    };
+    let (limited, not) = app_limited("64 KiB");
+    assert!(limited > 4 * not, "{limited} {not}");
+    let (limited, not) = app_limited("4 MiB");
+    assert!(not > 4 * limited, "{limited} {not}");
 }

@@ -8,6 +8,7 @@ use crate::{AckEvent, LostEvent, SentEvent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaState {
     Open,
+    Cwr,
     Recovery,
     /// After a timeout.
     Loss,
@@ -62,6 +63,10 @@ impl Window {
 
     pub(super) fn on_lost(&mut self, ev: &LostEvent) {
         self.inflight = self.inflight.saturating_sub(ev.bytes);
+        if self.ca_state == CaState::Cwr {
+            // Recovery begins without another notice of congestion [Linux tcp_input.c tcp_enter_recovery].
+            self.ca_state = CaState::Recovery;
+        }
     }
 
     /// Ends packet conservation with the round trip [Linux tcp_bbr.c bbr_update_bw].
@@ -72,7 +77,7 @@ impl Window {
     /// Saves the window: the current one, or the largest since, if recovery or PROBE_RTT has already reduced it.
     /// [Linux tcp_bbr.c bbr_save_cwnd]
     pub(super) fn save(&mut self, in_probe_rtt: bool) {
-        let reduced = in_probe_rtt || self.prev_ca_state != CaState::Open;
+        let reduced = in_probe_rtt || matches!(self.prev_ca_state, CaState::Recovery | CaState::Loss);
         self.prior_cwnd = if reduced { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
@@ -83,6 +88,11 @@ impl Window {
 
     pub(super) fn enter_recovery(&mut self) {
         (self.ca_state, self.undo_possible) = (CaState::Recovery, true);
+    }
+
+    /// Handles a mark: the state until the window in flight is acknowledged.
+    pub(super) fn enter_cwr(&mut self) {
+        self.ca_state = CaState::Cwr;
     }
 
     /// Handles a timeout: one segment more than is still in flight [Linux tcp_input.c tcp_enter_loss; tcp_bbr.c
@@ -135,11 +145,11 @@ impl Window {
             self.cwnd = (self.cwnd - ev.lost as f64 / mss).max(1.0);
         }
         match (self.prev_ca_state, self.ca_state) {
-            (CaState::Open | CaState::Loss, CaState::Recovery) => {
+            (CaState::Open | CaState::Cwr | CaState::Loss, CaState::Recovery) => {
                 self.packet_conservation = true;
                 self.cwnd = inflight + acked;
             }
-            (CaState::Recovery | CaState::Loss, CaState::Open) => {
+            (CaState::Recovery | CaState::Loss, CaState::Open | CaState::Cwr) => {
                 self.packet_conservation = false;
                 self.restore();
             }

@@ -250,7 +250,10 @@ impl CongestionControl for Bbr1 {
     /// [Linux tcp_bbr.c bbr_ssthresh, bbr_set_state]
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
         match ev.kind {
-            Congestion::Ecn => {}
+            Congestion::Ecn => {
+                self.window.save(self.mode == Mode::ProbeRtt);
+                self.window.enter_cwr();
+            }
             Congestion::Loss => {
                 self.window.save(self.mode == Mode::ProbeRtt);
                 self.window.enter_recovery();

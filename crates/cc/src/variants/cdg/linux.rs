@@ -197,8 +197,9 @@ impl LossDriven for LinuxCdg {
     /// [Linux tcp_cdg.c tcp_cdg_ssthresh]
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         self.core.backoff_round = None;
-        // A loss during a backoff continues it [Linux tcp_input.c tcp_enter_recovery, tcp_in_cwnd_reduction].
-        if let Some(prr) = self.reduction.take().filter(|_| ev.kind == Congestion::Loss) {
+        // A loss or a timeout during a backoff doesn't reduce again [Linux tcp_input.c tcp_enter_recovery, tcp_enter_loss].
+        let continues = matches!(ev.kind, Congestion::Loss | Congestion::Timeout);
+        if let Some(prr) = self.reduction.take().filter(|_| continues) {
             return prr.ssthresh;
         }
         self.core.ssthresh(ev, cx)

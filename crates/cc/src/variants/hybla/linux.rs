@@ -18,6 +18,8 @@ use dumbbell_units::param::Params;
 
 /// The unit of increments, per segment [Linux tcp_hybla.c hybla_cong_avoid].
 const UNIT: u64 = 128;
+/// The largest window that it grows to, segments [Linux tcp_hybla.c hybla_init: snd_cwnd_clamp].
+const CLAMP: f64 = 65_535.0;
 
 /// Hybla as in Linux; names of `struct hybla` [Linux tcp_hybla.c].
 #[derive(Clone, Debug)]
@@ -65,7 +67,8 @@ impl LinuxHybla {
         if segments > 0 {
             self.snd_cwnd_cnt = 0;
         }
-        self.window.cwnd += segments as f64 * cx.mss;
+        let most = self.window.cwnd.max(CLAMP * cx.mss);
+        self.window.cwnd = (self.window.cwnd + segments as f64 * cx.mss).min(most);
     }
 
     /// True if the state is Open (hybla_en) [Linux tcp_hybla.c hybla_state].

@@ -163,10 +163,12 @@ impl Reader {
         let weight_log = log.round().clamp(1.0, 20.0) as u8;
         self.check_threshold("min_th", min, weight_log)?;
         self.check_threshold("max_th", max, weight_log)?;
+        // The shaper holds the first packet outside of RED (`shaper.rs`), which therefore counts one less.
+        let inside = |bytes: u32| bytes.saturating_sub(self.packet);
         Ok(Qdisc::Red(Red {
-            limit: self.bytes(self.facts.limit(p.length("limit"))),
-            min,
-            max,
+            limit: inside(self.bytes(self.facts.limit(p.length("limit")))).max(self.packet),
+            min: inside(min),
+            max: inside(max),
             weight_log,
             probability: p.probability("max_p"),
             packet,

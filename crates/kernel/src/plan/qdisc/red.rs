@@ -1,6 +1,8 @@
 //! The kernel's RED: thresholds in bytes, a weight that is a power of two, no gentle mode
 //! [Linux include/net/red.h red_set_parms, sch_red.c].
 
+use dumbbell_qdisc::aqm::red_linux::IdleTable;
+use dumbbell_units::{Bytes, Rate};
 use std::fmt;
 
 /// Parameters of the kernel's RED.
@@ -38,7 +40,7 @@ impl Red {
         let mut flags = 0;
         flags |= if self.ecn { TC_RED_ECN | TC_RED_HARDDROP } else { 0 };
         flags |= if self.adaptive { TC_RED_ADAPTATIVE } else { 0 };
-        let (cell_log, _) = self.idle_table();
+        let cell_log = self.idle_table().cell_log;
         let fields = [self.limit, self.min, self.max].into_iter().flat_map(u32::to_ne_bytes);
         fields.chain([self.weight_log, 0, cell_log, flags]).collect()
     }
@@ -48,19 +50,10 @@ impl Red {
         (self.probability * f64::from(u32::MAX)).round() as u32
     }
 
-    /// `Scell_log` and `TCA_RED_STAB`: the halvings of the average over idle time, and the log2 of the µs per step of that
-    /// table [Linux include/net/red.h red_calc_qavg_from_idle_time]. Computed as `tc` does, with the natural logarithm.
-    pub(crate) fn idle_table(&self) -> (u8, [u8; 256]) {
-        const MAX: f64 = 31.0;
-        let packet_us = f64::from(self.packet) * 8e6 / self.rate_bps.max(1) as f64;
-        let per_us = -(1.0 - 0.5f64.powi(i32::from(self.weight_log))).ln() / packet_us;
-        let log = (0..31).find(|l| MAX / per_us / f64::from(1u32 << l) < 512.0).unwrap_or(31);
-        let mut table = [0; 256];
-        for (step, halvings) in table.iter_mut().enumerate() {
-            *halvings = (step as f64 * f64::from(1u32 << log) * per_us).min(MAX).round() as u8;
-        }
-        table[255] = MAX as u8;
-        (log, table)
+    /// `Scell_log` and `TCA_RED_STAB`: the decay of the average over idle time.
+    pub(crate) fn idle_table(&self) -> IdleTable {
+        let packet = Rate(self.rate_bps.max(1)).time_for(Bytes(u64::from(self.packet)));
+        IdleTable::new(0.5f64.powi(i32::from(self.weight_log)), packet)
     }
 }
 
@@ -80,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_idle_table_equals_values_computed_by_hand() {
+    fn the_structure_has_the_flags_and_the_idle_table() {
         let red = Red {
             limit: 150_000,
             min: 15_000,
@@ -92,12 +85,7 @@ mod tests {
             ecn: true,
             adaptive: false,
         };
-        // A packet takes 1000 µs; -ln(1 - 1/512) = 0.0019550; per µs 1.9550e-6. 31 / 1.9550e-6 = 15,856,700 µs, which is
-        // below 512 steps of 2^15 = 32,768 µs (16,777,216) and not of 2^14.
-        let (log, table) = red.idle_table();
-        assert_eq!(log, 15);
-        // Step 100: 3,276,800 µs x 1.9550e-6 = 6.406.
-        assert_eq!((table[0], table[100], table[255]), (0, 6, 31));
+        // The table is that of `dumbbell_qdisc::aqm::red_linux`, whose tests work it out.
         assert_eq!(red.structure()[12..], [9, 0, 15, TC_RED_ECN | TC_RED_HARDDROP]);
         assert_eq!(red.max_p(), 429_496_730); // 0.1 x 4294967295 = 429496729.5
     }

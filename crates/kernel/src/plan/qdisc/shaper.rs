@@ -1,12 +1,13 @@
 //! The shaper around a link's queue: one packet at a time at the link's rate [Linux sch_tbf.c, sch_htb.c, sch_ets.c].
 //!
 //! ```text
-//! pfifo, bfifo, pie     tbf, which leaves the next packet in the queue until it is sent          (qdisc_peek_head)
+//! pfifo, bfifo          tbf, which leaves the next packet in the queue until it is sent          (qdisc_peek_head)
 //! red                   tbf > ets > red: tbf alone never asks an empty queue for a packet, so RED never sees an idle time
 //!                       (red_start_of_idle_period), its average stays above the maximum after a burst, and the flow starves.
-//!                       ets asks it, and takes the next packet out one transmission time early    (qdisc_peek_dequeued)
-//! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM that decides at the
-//!                       departure would do so one packet early                                   (qdisc_peek_dequeued)
+//!                       ets asks it, and takes the next packet out one transmission time early    (qdisc_peek_dequeued);
+//!                       RED's thresholds and limit are therefore one packet less (`convert.rs`)
+//! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM would decide on the departure,
+//!                       or measure the delay, one packet early                                   (qdisc_peek_dequeued)
 //! ```
 
 use super::Qdisc;
@@ -17,7 +18,7 @@ impl Qdisc {
     pub(crate) fn shaped(self, rate_bps: u64, packet: u64, late: u64, overhead: i32) -> Qdisc {
         let inner = match self {
             Qdisc::Red(_) => Qdisc::Ets { inner: Box::new(self) },
-            Qdisc::Pfifo { .. } | Qdisc::Bfifo { .. } | Qdisc::Options { kind: "pie", .. } => self,
+            Qdisc::Pfifo { .. } | Qdisc::Bfifo { .. } => self,
             _ => return Qdisc::Htb { rate_bps, burst: late, overhead, inner: Box::new(self) },
         };
         Qdisc::Tbf { rate_bps, burst: packet + late, overhead, inner: Box::new(inner) }
