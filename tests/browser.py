@@ -11,6 +11,7 @@ from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Queue
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -135,12 +136,14 @@ def posted(page: str, profile: Path, *, files: Mapping[str, Path] | None = None,
         Thread(target=server.serve_forever, daemon=True).start()
         command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
                    f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"]  # fmt: skip
-        profile.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ, "TMPDIR": str(profile)}
-        browser = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            return json.loads(answers.get(timeout=timeout_s))
-        finally:
-            browser.terminate()
-            browser.wait()
-            server.shutdown()
+        # Chromium leaves temporary files. Their folder has a short name: a socket is there, whose path has at most
+        # 107 bytes [man 7 unix].
+        with TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as scratch:
+            environment = {**os.environ, "TMPDIR": scratch}
+            browser = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                return json.loads(answers.get(timeout=timeout_s))
+            finally:
+                browser.terminate()
+                browser.wait()
+                server.shutdown()
