@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -42,6 +43,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 # The same random cases in each run; pytest --hypothesis-profile=default tries others. A busy machine fails no test.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+# A background job of a script ignores Ctrl-C, and so would the processes that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 __all__ = ["machines", "require_link_emulation", "require_machines", "require_uml"]  # fixtures
 

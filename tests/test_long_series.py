@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import subprocess
@@ -88,6 +89,14 @@ def test_packets_alone_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert passed and set(passed) == {"packets"}
 
 
+def test_a_file_is_closed_with_its_last_user() -> None:
+    file = long_series._File()
+    opened = file._file
+    del file
+    gc.collect()
+    assert opened.closed
+
+
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -96,9 +105,7 @@ def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     monkeypatch.setenv("TMPDIR", "/some/where")
     monkeypatch.setattr(tempfile, "tempdir", "/some/where")
-    with pytest.raises(
-        BackendError, match=r"^series: /some/where: No space left on device: \$TMPDIR chooses another"
-    ):
+    with pytest.raises(BackendError, match=r"^series: /some/where: No space left on device: set \$TMPDIR to another"):
         dumbbell.run(Scenario.from_dict(DOCUMENT))
 
 

@@ -135,7 +135,7 @@ impl Capture {
     }
 }
 
-/// WebAssembly has one thread, and 4 GiB of memory at most.
+/// WebAssembly has one thread.
 fn options() -> Options {
     Options { threads: 1, ..Options::default() }
 }

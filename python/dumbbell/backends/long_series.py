@@ -1,7 +1,7 @@
 """Series and captures of long runs, on disk: memory doesn't grow with the length of a run.
 
 The simulator passes on the rows of a long table, and the packets of a capture, in parts while the run is in progress.
-They lie in files without names, which vanish with their last user, also if the process is killed. Several runs share
+They are in files without names, which vanish with their last user, also if the process is killed. Several runs share
 a file, because the number of open files is limited.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ __all__ = ["PART_ROWS", "LongSeries", "parts_of"]
 PART_ROWS = 1 << 16
 """Rows of a part of a table."""
 LARGEST = 1 << 28
-"""Bytes of a file, after which a new one begins: its space is free again once the series in it are stored."""
+"""Bytes of a file, after which a new one begins. A file's space is freed when no run needs it any more."""
 DIRECTORIES = ("/var/tmp",)
 """Directories on a disk: the usual one for temporary files may be in memory [file-hierarchy(7)]."""
 
@@ -37,6 +38,7 @@ class _File:
 
     def __init__(self) -> None:
         self._file: BinaryIO = tempfile.TemporaryFile(prefix="dumbbell-series-", dir=_directory())  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self.size = 0
 
@@ -90,13 +92,13 @@ def _directory() -> str | None:
 
 
 @contextmanager
-def _stored(kind: str, else_: str) -> Iterator[None]:
+def _stored(kind: str, remedy: str) -> Iterator[None]:
     """Name the directory if it is full."""
     try:
         yield
     except OSError as e:
         place = _directory() or tempfile.gettempdir()
-        message = f"{kind}: {place}: {e.strerror or e}: $TMPDIR chooses another directory, {else_}"
+        message = f"{kind}: {place}: {e.strerror or e}: set $TMPDIR to another directory, or {remedy}"
         raise BackendError(message) from None
 
 
@@ -127,7 +129,7 @@ class LongSeries:
         BackendError
             If the disk is full.
         """
-        with _stored("series", "trace.interval fewer rows"):
+        with _stored("series", "a longer trace.interval"):
             file = _FILES.now()
             columns = {column: (file.append(values.data), values.dtype) for column, values in table.items()}
         rows = len(next(iter(table.values())))
@@ -141,7 +143,7 @@ class LongSeries:
         BackendError
             If the disk is full.
         """
-        with _stored("captures", "a smaller snaplen shorter packets"):
+        with _stored("captures", "a smaller snaplen"):
             file = _FILES.now()
             self._packets.setdefault(name, []).append((file, file.append(data), len(data)))
 

@@ -46,7 +46,7 @@ LEVEL = 0.9545
 READ = ("cwnd_mean_packets", "srtt_mean_ms")
 """Figures whose values the kernel gives at intervals."""
 READINGS = 50
-"""Fewest readings of a transfer whose means are judged. One at each end is up to 2 % of the mean for each of them."""
+"""Fewest readings of a transfer whose means are judged. One reading at each end changes the mean by up to 2 %."""
 
 
 class Outcome(StrEnum):

@@ -14,7 +14,7 @@ const TAG: usize = 16;
 pub(super) struct Secret(Hkdf<Sha256>);
 
 impl Secret {
-    /// `None` for fewer bytes than a hash value has.
+    /// Never `None`; the form of the native library has the same type.
     pub(super) fn new(bytes: &[u8; 32]) -> Option<Self> {
         Hkdf::from_prk(bytes).ok().map(Self)
     }

@@ -104,7 +104,7 @@ pub(crate) fn qdiscs(
 }
 
 /// Rate of a netem with jitter, bit/s. A netem with a rate keeps the order of packets; at this one their transmission takes less
-/// than 0.1 ns, so it doesn't space them [Linux sch_netem.c netem_enqueue, packet_time_ns].
+/// than 1 ns, so it doesn't space them [Linux sch_netem.c netem_enqueue, packet_time_ns].
 const KEEPS_ORDER_BPS: u64 = 10_u64.pow(15);
 
 /// Returns a netem that delays packets by their transmission time only, with `netem` behind it. One netem with rate and jitter

@@ -5,12 +5,12 @@
 //! flow's host -- node ==[queue]== link's namespace ==[netem]== node -- flow's host
 //! ```
 //! Every node is a namespace that forwards. Each flow has a host at both ends, one veth pair from the node. A link a-b is a
-//! namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate by tbf,
+//! namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate (`qdisc/shaper.rs`),
 //! and the interface of the link's namespace towards b has a netem with transmission time, delay, jitter and loss. A
 //! packet leaves the queue when its transmission begins, so the limit counts waiting packets only:
 //!
 //! ```text
-//! queue inside tbf -> netem rate (bytes x 8 / rate) -> netem delay, jitter, loss
+//! queue inside a shaper -> netem rate (bytes x 8 / rate) -> netem delay, jitter, loss
 //! ```
 //!
 //! A link with jitter has two netems there, one for the rate and one inside it for the rest.

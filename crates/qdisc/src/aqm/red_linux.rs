@@ -6,7 +6,7 @@
 //! decay       by a table of halvings over steps of idle time; below half of a halving the average falls linearly, to zero after
 //!             one step but never by more than a half (red_calc_qavg_from_idle_time). FJ: (1 - w_q)^m
 //! distance    U, uniform in 0..1, is drawn once for each distance; the arrival with count p_b >= U is dropped or marked
-//!             (red_mark_probability). The first arrival at or above min_th is never (red_action)
+//!             (red_mark_probability). The first arrival above min_th is never dropped or marked (red_action)
 //! max_th      an average from max_th on drops every arrival (RED_HARD_MARK); gentle doesn't exist
 //! full        checked after the decision, by the inner FIFO, and the count goes on (red_enqueue)
 //! ```

@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// Ten minutes with all series, and a horizon of packets that is shorter than the run.
+/// Five minutes with all series and the table of packets.
 #[test]
 fn a_long_run_passes_its_series_on_in_parts() {
     let row = Row::new(&[(8_000_000, 10_000_000)])

@@ -147,7 +147,7 @@ impl Recovery {
     }
 
     /// Returns RecoverFS: the bytes that may be delivered during the reduction. Needed before the window is reduced.
-    // DIVERGES [RFC 9937 §6.1]: where reductions start from cwnd, it is cwnd [Linux tcp_input.c tcp_init_cwnd_reduction].
+    // DIVERGES [RFC 9937 §6.1]: where reductions start from cwnd or the offered window, it is cwnd [Linux tcp_input.c tcp_init_cwnd_reduction].
     fn recover_fs(&self, delivered: u64, cx: &RecoveryCx<'_>) -> u64 {
         if cx.config.growth.reduce_from != ReduceFrom::Flight {
             return cx.cc.control.cwnd as u64;

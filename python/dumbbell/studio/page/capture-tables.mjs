@@ -52,7 +52,7 @@ export function udpTable(udp, all) {
     return element("tr", {}, element("th", { scope: "row" }, name), ...CONVERSATION.map(([, value]) => element("td", {}, `${value(row, back, quic)}`)));
   });
   const kept = udp.length === all ? "UDP conversations" : `The ${udp.length} largest of ${all} UDP conversations`;
-  return udp.length ? table(kept, CONVERSATION, body) : element("p", {}, `${all} UDP conversations: \`dumbbell analyze\` lists so many.`);
+  return udp.length ? table(kept, CONVERSATION, body) : element("p", {}, `${all} UDP conversations are too many for a list here: dumbbell analyze has them.`);
 }
 
 function table(caption, columns, body) {

@@ -22,7 +22,7 @@ function inOrder(times) {
 }
 
 /**
- * The panels of a direction and the time of its last segment. `tables`: those of `Capture.segments`; `labels`: the names
+ * The panels of a direction, and the times of the first and the last segment of its connection. `tables`: those of `Capture.segments`; `labels`: the names
  * of the labels, in the order of their bits.
  */
 export function directionPanels({ packets: p, sacks }, direction, labels) {

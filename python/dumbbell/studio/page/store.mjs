@@ -4,7 +4,7 @@ import { rates, roundWidth } from "./reduce.mjs";
 /** The most curves of a panel. */
 const MOST_CURVES = 24;
 
-/** The most links of a panel, which more curves would hide, and the most whose queues are compared for it. */
+/** The most links that a panel draws, because more curves hide each other, and the most whose queues are compared for it. */
 const MOST_LINKS = 6;
 const MOST_COMPARED = 100;
 
