@@ -82,9 +82,9 @@ def mutant_document(document: dict[str, Any], others: list[dict[str, Any]], draw
     return made
 
 
-def mutant_text(text: str, draw: random.Random) -> bytes:
+def mutant_text(text: str | bytes, draw: random.Random) -> bytes:
     """Return a text as bytes with some of its bytes changed, cut out or repeated."""
-    content = bytearray(text.encode())
+    content = bytearray(text.encode() if isinstance(text, str) else text)
     for _ in range(draw.choice([1, 2, 5])):
         if not content:
             break

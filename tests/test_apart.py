@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import DumbbellError, Results, Scenario, ScenarioError, workers
+from dumbbell import DumbbellError, Results, Scenario, ScenarioError, long_series, workers
 from dumbbell.results import apart, batch, store
 from dumbbell.results.build_hash import build_hash
+from dumbbell.results.run_files import MovedFiles, PackedFiles
 from dumbbell.results.upkeep import merge, repair
 from dumbbell.scenario import portable, seen
 from dumbbell.workers import Pool
@@ -192,6 +195,92 @@ def test_series_of_workers_without_a_directory() -> None:
     for name in one.tables(5):
         assert one.table(5, name).equals(two.table(5, name))
         assert one.table(5, name).schema == two.table(5, name).schema
+
+
+LONG = {
+    "duration": "10 s",
+    "network": {
+        "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"},
+        "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+    },
+    "sweep": {"network.bottleneck.rate": ["60 Mbit/s", "100 Mbit/s"]},
+    "flows": [{"name": "a", "variant": "cubic"}],
+    "repetitions": 1,
+    "trace": {"series": ["departures", "drops"], "only": ["r1->r2"]},
+}
+"""Some tables have several parts."""
+
+
+def test_files_of_runs_do_not_pass_through_memory(tmp_path: Path) -> None:
+    """A worker on this machine writes them, and they move to their places."""
+    read = scenario(**WITH_FILES, capture={"at": ["sender"]})
+    setup = batch.Setup(portable.Portable.of(read), build_hash(), tmp_path)
+    made = batch.maker(setup)(([(0, 0), (1, 0)], 1000.0))
+    files = made.files[made.runs[0].key]
+    assert isinstance(files, MovedFiles) and files.folder.parent == tmp_path
+    written = {place.name: place.stat().st_ino for place in files.folder.iterdir()}
+    reply = pickle.dumps(made, protocol=5)
+    contents = [place.read_bytes() for place in files.folder.iterdir()]
+    assert files.size == sum(map(len, contents)) and not any(content_ in reply for content_ in contents)
+    packed = batch.maker(batch.Setup(setup.scenario, setup.build))(([(0, 0)], 1000.0)).files[made.runs[0].key]
+    assert isinstance(packed, PackedFiles)
+    for name, content_ in {**packed.series, **packed.captures}.items():
+        mine = {**files.series, **files.captures}[name]
+        assert mine.read_bytes() == content_
+        of_files = files.files()
+        {**of_files.series, **of_files.captures}[name](tmp_path / "moved")
+        assert (tmp_path / "moved").stat().st_ino == written[mine.name]
+    files.remove()
+    [other] = [made.files[run.key] for run in made.runs[1:]]
+    assert isinstance(other, MovedFiles) and set(tmp_path.iterdir()) == {other.folder, tmp_path / "moved"}
+
+
+def test_long_series_of_workers_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(long_series, "_FILES", long_series._Files())
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    changed = scenario(**LONG)
+    two = dumbbell.run(changed, cluster="local:2")
+    assert [*tmp_path.iterdir()] == []
+    one = dumbbell.run(changed, jobs=1)
+    for run in range(2):
+        assert one.tables(run) == two.tables(run) == ["departures/r1->r2", "drops/r1->r2"]
+        for name in one.tables(run):
+            assert one.table(run, name).equals(two.table(run, name))
+    found = long_series.parts_of(two._tables[two.runs[1].key], "departures/r1->r2")
+    assert found is not None and [len(part["t_ns"]) for part in found][:-1] == [65_536]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interrupt_leaves_no_file_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(long_series, "_FILES", long_series._Files())
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+    def end(done: int, _every: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    changed = scenario(**WITH_FILES, capture={"at": ["sender"]} if kept else {})
+    with pytest.raises(KeyboardInterrupt):
+        dumbbell.run(changed, out=tmp_path / "out" if kept else None, cluster="local:2", progress=end)
+    assert [*(tmp_path / "tmp").iterdir()] == []
+    assert not (tmp_path / "out" / ".partial").exists()
+
+
+def test_files_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
+    dumbbell.run(scenario(**WITH_FILES), out=tmp_path / "out", only=lambda cell: cell.number == 0)
+    (tmp_path / "out" / ".partial" / "dumbbell-runs-x" / "y").mkdir(parents=True)
+    (tmp_path / "out" / ".partial" / "dumbbell-runs-x" / "y" / "0").write_bytes(b"PAR1")
+    (tmp_path / "out" / ".partial" / "flow.new").write_bytes(b"PAR1")
+    seen_: set[str] = set()
+
+    def look(_done: int, _every: int) -> None:
+        seen_.update(place.name for place in (tmp_path / "out" / ".partial").iterdir())
+
+    dumbbell.run(scenario(**WITH_FILES), out=tmp_path / "out", progress=look)
+    assert seen_ == {"lock"} and not (tmp_path / "out" / ".partial").exists()
 
 
 @pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "ssh:3", ""])

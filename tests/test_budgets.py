@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from instructions import BUDGETS, Budgets, compiler, count_all, load, other_compiler, ratios, verdicts
-from measuring import counted, example
+from measuring import counted, example, run_plan
 from parts import OTHER, by_part, part_of
 from required import require, require_programs
-from workloads import BUDGETED, WIFI_VIDEO
+from workloads import BUDGETED, CUBIC, TRANSFER, WIFI_VIDEO, Workload, many
 
 OLD, NEW = "rustc 1.0.0", "rustc 2.0.0"
 BY_HAND = Budgets(OLD, {"a": 1000.0, "b": 2000.0})
@@ -39,6 +39,20 @@ def test_a_video_over_wifi_takes_less_than_half_a_second() -> None:
     # Its first minute, in which most of the video is loaded, five times: more than all of the 300 s. 0.5 s at nine
     # instructions in a nanosecond, half the rate of docs/data/performance (7.38 million packets of 2629 a second).
     assert 5 * total < 4.5e9
+
+
+def test_a_short_flow_takes_less_than_8_kb() -> None:
+    here = platform.machine()
+    require("uml", None if here == "x86_64" else f"memory is measured on x86_64, this is {here}")
+    binary, of = example("dumbbell-sim", "run_plan"), (500, 2500)
+    plans = [
+        Workload("short", "", many(n, "1 Gbit/s", 1, **CUBIC, application=TRANSFER), 3, (1, 2)).plan(3) for n in of
+    ]
+    few, more = (run_plan(binary, plan).peak_kib for plan in plans)
+    assert few is not None
+    assert more is not None
+    # Two more endpoints until the end of the run, or one more histogram, are above: a connection alone has 4.6 KB.
+    assert (more - few) * 1024 / (of[1] - of[0]) < 8000
 
 
 def test_every_workload_has_a_budget() -> None:

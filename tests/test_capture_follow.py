@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from dumbbell import CaptureError, capture
 from dumbbell.capture import Selection
 from dumbbell.capture.output import datagrams, summary
 from dumbbell.capture.xplot import write_xplot
+from required import require
 from test_capture import ACK, FIN, RST, SYN, A, B, Segment, connection, pcap
 
 
@@ -99,6 +101,36 @@ def test_the_log_of_a_pipe_ends_with_an_interrupt() -> None:
     line, out, err = interrupted(pcap([*connection(), *connection(2000, 9.0)]), "stdout", "--conn-log")
     assert [json.loads(text)["id.orig_p"] for text in (line, *out.splitlines())] == [1000, 2000]
     assert err == ""
+
+
+def failing(given: bytes, *options: str) -> tuple[int, str, str]:
+    """Return code, stdout and stderr of an analysis whose stdin fails after these bytes."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        with ours:
+            theirs.sendall(b"never read")
+            ours.sendall(given)
+        # Closed with unread bytes: a read after the last byte fails [Linux af_unix.c unix_release_sock].
+        command = [sys.executable, "-m", "dumbbell", "analyze", "-", *options]
+        done = subprocess.run(command, stdin=theirs.fileno(), capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_error_of_stdin_is_no_end() -> None:
+    """The report has what was read; one line has the error, and the exit code is not 0."""
+    require("host", None if sys.platform == "linux" else "sockets of other systems end without an error")
+    whole = pcap(connection())
+    for given in (whole, whole + whole[24:60]):
+        code, out, err = failing(given)
+        line = (
+            f"damage: standard input, byte {len(given)}, after 13 packets: reading stopped: Connection reset by peer"
+        )
+        assert (code, [text for text in err.splitlines() if text.startswith("damage")]) == (1, [line])
+        assert "1 TCP connection" in out
+    code, out, err = failing(whole, "--conn-log")
+    assert (code, json.loads(out)["id.orig_p"], len(err.splitlines())) == (1, 1000, 1)
+    assert err.endswith("reading stopped: Connection reset by peer\n")
+    assert failing(b"") == (2, "", "error: standard input: Connection reset by peer\n")
 
 
 def udp(src: str, dst: str, sport: int, dport: int, payload: bytes) -> bytes:

@@ -13,13 +13,24 @@ from dumbbell import mahimahi
 from dumbbell.backends import program_outputs
 from dumbbell.remote import hosts
 from dumbbell.results import manifests
-from input_mutants import HOSTS, IPERF3, KINDS, MAHIMAHI, MANIFEST, PING, outcome_of, try_one
+from input_mutants import EXAMPLES, HOSTS, IPERF3, KINDS, MAHIMAHI, MANIFEST, PING, kept, outcome_of, read, try_one
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_mutants_are_read_or_refused(kind: str) -> None:
+def test_mutants_are_read_or_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES)
     for number in range(300):
         try_one(kind, number)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kept_mutants_are_read_or_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They reach lines that the files themselves don't reach."""
+    monkeypatch.chdir(EXAMPLES)
+    contents = kept(kind)
+    assert contents
+    for content in contents:
+        read(kind, content)
 
 
 def changed(*path: Any, value: object) -> str:

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import dumbbell
-from dumbbell import BackendError, Results, Scenario, _core
-from dumbbell.backends import long_series
+from dumbbell import BackendError, Results, Scenario, _core, long_series
 from dumbbell.kernel.outcome import outcome
 from dumbbell.plan.text import plan_text
 from required import require

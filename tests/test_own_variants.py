@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shutil
 import signal
@@ -20,7 +21,7 @@ from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioErr
 from dumbbell.plan import build as plan
 from dumbbell.scenario import own_variants
 from plugin_crates import blocks, build, new_crate
-from required import require_programs
+from required import require, require_programs
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -406,7 +407,7 @@ const ROW: Variant = Variant {
     build: |params, setup| Ok(Box::new(Broken { window: setup.initial_window, how: params.choice("how"), acks: 0 })),
     ..Variant::EMPTY
 };
-const HOW: &[&str] = &["nan", "infinite", "negative", "endless"];
+const HOW: &[&str] = &["nan", "infinite", "negative", "endless", "print", "exit"];
 
 dumbbell_plugin::export_variant!(ROW);
 
@@ -425,6 +426,11 @@ impl CongestionControl for Broken {
                 "nan" => f64::NAN,
                 "infinite" => f64::INFINITY,
                 "negative" => -1.0,
+                "print" => {
+                    println!("here");
+                    self.window
+                }
+                "exit" => std::process::exit(0),
                 _ => loop {
                     std::hint::spin_loop();
                 },
@@ -523,6 +529,23 @@ def test_windows_that_are_no_amount_are_errors(place: Path, broken: Path, how: s
     message = rf"flows\.a\.variant: cwnd is {shown}: a number of bytes is needed \(at 0\.\d+ s of simulated time\)"
     with pytest.raises(BackendError, match=message):
         dumbbell.run(place / "own.toml")
+
+
+def test_a_library_that_prints_leaves_json_whole(place: Path, broken: Path, cli: Cli) -> None:
+    done = cli("run", str(with_library(place, broken, ', how = "print"')), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"]
+    assert "here" not in done.stdout and "here" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_library_that_ends_the_process_is_an_error(place: Path, broken: Path, cli: Cli, jobs: str) -> None:
+    """Its exit code was the command's: 0 without results."""
+    libc = platform.libc_ver()[0]
+    require("host", None if libc == "glibc" else "other C libraries keep the variables of a thread in exit()")
+    done = cli("run", str(with_library(place, broken, ', how = "exit"')), "--json", "--jobs", jobs)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "error: the library of 'gentle' has ended the process"
 
 
 def test_a_call_that_never_returns_ends_the_command(place: Path, broken: Path) -> None:

@@ -146,3 +146,11 @@ def test_every_field_is_documented() -> None:
         for key, field in definition.get("properties", {}).items():
             if "const" not in field:
                 assert field.get("description"), f"{name}.{key}"
+
+
+def test_a_swept_none_is_no_toml(base: Scenario) -> None:
+    """It stands for a key that isn't given."""
+    swept = base.with_changes({"sweep": {"network.bottleneck.queue": [None, "codel"]}})
+    assert [cell.scenario.to_dict()["network"]["bottleneck"].get("queue") for cell in swept.cells][1] == "codel"
+    with pytest.raises(ScenarioError, match=r"^sweep\.network\.bottleneck\.queue\.0: None can't be written as TOML$"):
+        swept.to_toml()

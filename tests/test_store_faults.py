@@ -141,20 +141,21 @@ import dumbbell
 from dumbbell import Scenario
 document, place, (number, seed, most) = eval(sys.argv[1]), sys.argv[2], map(int, sys.argv[3:])
 scenario = Scenario.from_dict(document)
-left = random.Random(seed).randrange(most)
+draw, at = random.Random(seed), None
 def progress(done, all):
-    global left
-    left -= 1
-    if left == 0:
-        threading.Timer(random.Random(seed).random() / 200, os.kill, (os.getpid(), number)).start()
+    global at
+    if at is None and done < all:  # before the first run
+        at = done + 1 + draw.randrange(min(most, all - done))
+    if done == at:
+        threading.Timer(draw.random() / 200, os.kill, (os.getpid(), number)).start()
 try:
     dumbbell.run(scenario, out=place, progress=progress, jobs=2)
 except KeyboardInterrupt:
     os._exit(130)
 """
-"""Runs a scenario and sends itself a signal up to 5 ms after some run."""
+"""Runs a scenario and sends itself a signal up to 5 ms after one of the missing runs."""
 KILLS = int(os.environ.get("KILLS", "3"))
-"""Processes that get each signal."""
+"""Processes that get each signal in the middle of a sweep."""
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -165,17 +166,20 @@ def test_runs_of_killed_processes_are_those_of_an_undisturbed_one(tmp_path: Path
         "sweep": {"network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 37)]},
     }  # fmt: skip
     dumbbell.run(Scenario.from_dict(document), out=tmp_path / "whole")
-    ended = 0
+    ended = seed = 0
     while ended < KILLS:
-        place = tmp_path / f"out-{ended}"
+        place = tmp_path / f"out-{seed}"
         finished = False
         while not finished and ended < KILLS:
-            args = [repr(document), str(place), str(int(number)), str(ended), "700"]
+            args = [repr(document), str(place), str(int(number)), str(seed), "700"]
             done = subprocess.run([sys.executable, "-c", KILLED, *args], capture_output=True, text=True, check=False)
             assert done.returncode in {0, -number, 130}, done.stderr
             assert Results.load(place).damaged == 0
-            finished = done.returncode == 0
-            ended += 1
+            # A sweep that ended before the signal doesn't count.
+            finished = json.loads((place / "manifest.json").read_text())["finished"] is not None
+            assert finished or done.returncode != 0
+            ended += not finished
+            seed += 1
         dumbbell.run(Scenario.from_dict(document), out=place)
         for kind in ("runs/*.parquet", "*.parquet"):
             names = sorted(file.relative_to(place) for file in place.glob(kind))

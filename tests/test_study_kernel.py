@@ -65,7 +65,7 @@ def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, qui
     player = {"player": {
         "flows.video.application: the kernel has no model of a video: back end 'sim' runs it",
         "links.r1->r2.wifi: the kernel's own links don't have Wi-Fi: "
-        "the simulator and --backend kernel -o emulation=link do",
+        "the simulator and --backend kernel or uml -o emulation=link do",
     }}  # fmt: skip
     rules = {"flows.video.stack.slow_start: the kernel has no setting for it",
              "flows.video.variant.decrease_random: the kernel's module doesn't have it"}  # fmt: skip

@@ -8,7 +8,7 @@ from dumbbell import registry
 from md import escaped, table
 
 RESULT = "crates/plan/src/result.rs"
-TYPES = {"String": "text", "f64": "number", "u64": "count"}
+TYPES = {"String": "text", "Name": "text", "f64": "number", "u64": "count"}
 UNITS = [("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes"), ("_packets", "packets")]
 
 

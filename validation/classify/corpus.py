@@ -5,9 +5,9 @@
     python3 validation/classify/corpus.py FOLDER --paths 120 --uml        # Linux 6.12 in virtual time
 
 A path has a rate, a delay, a queue and its discipline, and may have losses and other traffic, all drawn from its
-number. `PER_PATH` variants are tried on each path, each alone or beside another TCP transfer. Both ends are captured,
-and each capture gives a row per transfer and round trip in FOLDER/NAME-PATH-VARIANT.parquet. Each row has the number
-of the path: a fold of a cross-validation has whole paths.
+number. `--per-path` variants are tried on each path, each alone or beside another TCP transfer. Both ends are
+captured, and each capture gives a row per transfer and round trip in FOLDER/NAME-PATH-VARIANT.parquet. Each row has
+the number of the path: a fold of a cross-validation has whole paths.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.scenario import Scenario
 
 PER_PATH = {"sim": 12, "uml": 4}
-"""Variants on each path."""
+"""Variants on each path, unless `--per-path` is given."""
 KERNEL = (
     *("bbr1", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv"),
     *("reno", "scalable", "vegas", "veno", "westwood", "yeah"),
@@ -38,7 +38,7 @@ KERNEL = (
 COMMON = ("cubic", "reno", "bbr1")
 """Variants that most servers of the Internet use: they are tried on every path of the kernel's, and compete."""
 PACKETS = 60_000
-"""Packets of a path's capacity over the time of a run, about."""
+"""Packets of a path's capacity over the time of a run, about, unless `--packets` is given."""
 TEMPLATE = """
 name = "classify"
 duration = "{seconds} s"
@@ -60,6 +60,7 @@ class Job:
     backend: str
     path: int
     variant: str
+    packets: int
 
 
 def _log_uniform(draw: random.Random, low: float, high: float) -> float:
@@ -81,12 +82,14 @@ def scenario(job: Job) -> tuple[str, list[str]]:
     draw = random.Random(f"path {job.backend} {job.path}")
     rate = _log_uniform(draw, 2, 120 if job.backend == "sim" else 60)
     delay = _log_uniform(draw, 3, 90)
-    seconds = min(90.0, max(25.0, PACKETS * 12e-3 / rate))
+    seconds = min(90.0, max(25.0, job.packets * 12e-3 / rate))
     loss = 0.0 if draw.random() < 0.5 else _log_uniform(draw, 0.001, 0.3)
     discipline = draw.choice(["droptail"] * 6 + ["codel", "fq_codel", "pie", "red"])
     length = _log_uniform(draw, 0.25, 3.0)
     # RED and the AQMs have limits of their own.
     limit = f', limit = "{length:.2f} bdp"' if discipline == "droptail" else ""
+    if job.backend == "uml" and discipline == "red":
+        limit = ", gentle = false"  # the kernel's RED
     ack_every = draw.choice([1, 2, 2, 2])
     other = draw.choice(["", "", "", "tcp", "tcp", "udp", "short"])
     competitor, load, begin = draw.choice(COMMON), draw.uniform(0.05, 0.4), draw.uniform(0, 0.3)
@@ -164,17 +167,17 @@ def one(job: Job, folder: Path) -> str:
     return f"{out.name}: {table.height} rounds"
 
 
-def jobs(backend: str, first: int, count: int) -> list[Job]:
+def jobs(backend: str, first: int, count: int, per_path: int, packets: int) -> list[Job]:
     """Choose the variants of each path."""
     known = list(registry.variants()) if backend == "sim" else KERNEL
     found = []
     for path in range(first, first + count):
         draw = random.Random(f"variants {backend} {path}")
         others = [name for name in known if name not in COMMON]
-        chosen = [draw.choice(COMMON), *draw.sample(others, min(len(others), PER_PATH[backend] - 1))]
+        chosen = [draw.choice(COMMON), *draw.sample(others, min(len(others), per_path - 1))]
         if backend == "sim":
             chosen = [*COMMON, *chosen[1:]]
-        found += [Job(backend, path, variant) for variant in chosen]
+        found += [Job(backend, path, variant, packets) for variant in chosen]
     return found
 
 
@@ -185,10 +188,14 @@ def main() -> int:
     parser.add_argument("--uml", action="store_true")
     parser.add_argument("--first", type=int, default=0, help="number of the first path")
     parser.add_argument("--paths", type=int, default=100)
+    parser.add_argument("--per-path", type=int, help="variants on each path; otherwise 12, and 4 with --uml")
+    parser.add_argument("--packets", type=int, default=PACKETS)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    all_jobs = jobs("uml" if options.uml else "sim", options.first, options.paths)
+    backend = "uml" if options.uml else "sim"
+    per_path = options.per_path or PER_PATH[backend]
+    all_jobs = jobs(backend, options.first, options.paths, per_path, options.packets)
     with ProcessPoolExecutor(options.jobs) as pool:
         for line in pool.map(one, all_jobs, [options.folder] * len(all_jobs)):
             print(line, flush=True)

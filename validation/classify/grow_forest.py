@@ -3,6 +3,10 @@
 
     python3 validation/classify/grow_forest.py FOLDER                  # prints the tables
     python3 validation/classify/grow_forest.py FOLDER --write          # and renews forest.bin and docs/data/classify
+    python3 validation/classify/grow_forest.py FOLDER --keep-trees --write       # renews only the thresholds
+
+With `--keep-trees` the paths must not be those that the bundled forest was trained with: those below 70 of the kernel
+and below 90 of the simulator.
 
 The paths are divided into five folds. A transfer is judged by a forest of the other folds' transfers, with thresholds
 from these folds: no transfer of its own path has a part in either.
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import math
 import shutil
 import subprocess
 import sys
@@ -50,6 +55,10 @@ DELTA_L_NS = 1_000_000_000
 """Time after a loss in which H-TCP is Reno [draft-leith-tcp-htcp-06 §2.1]."""
 TARGET_MS = 100
 """Target of LEDBAT, which grows as Reno while its delay is far below it [RFC 6817 §2.4.2]."""
+ALPHA = 2
+"""Segments in the queue below which Vegas grows as Reno [Linux tcp_vegas.c, alpha]."""
+FEW_LOSSES, MOST = 4, 0.8
+"""Vegas is Reno on a path with these losses and this share of rounds below `ALPHA`."""
 LIMITS = ["idle", "application", "window", "recovery", "network"]
 BACKENDS = {"sim": "simulator", "uml": "Linux 6.12"}
 """Names of the corpus's back ends in the tables."""
@@ -76,6 +85,12 @@ def is_reno(rounds: pl.DataFrame, mss: int, at_sender: bool) -> bool:
     base, longest = float(trips.quantile(0.02) or 0), float(trips.quantile(0.95) or 0)
     if variant == "ledbat":
         return longest - base < TARGET_MS / 2
+    if variant == "vegas":
+        rtt = rounds["rtt_mean_ms"].fill_null(base) if at_sender else trips
+        least = float(rtt.quantile(0.02) or 0)
+        waiting = rounds["flight" if at_sender else "new_bytes"] / mss * (1 - least / rtt)
+        halved = int((rounds["fast"] > 0).sum())
+        return halved >= FEW_LOSSES and float((waiting < ALPHA).sum()) > MOST * rounds.height
     if variant == "westwood":
         return abs(base / max(longest, 1e-3) - 0.5) < 0.08
     losses = rounds.filter((pl.col("fast") > 0) | (pl.col("timeout") > 0))["start_ns"]
@@ -108,7 +123,16 @@ def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
     )
     cells = columns.select(pl.concat_str(pl.all().cast(pl.String), separator=" ")).to_series()
     weight = KERNEL_WEIGHT if first["backend"] == "uml" else 1.0
-    head = [str(number), str(path), str(weight), family, " ".join(right), str(mss), str(int(at_sender))]
+    head = [
+        str(number),
+        str(path),
+        first["backend"],
+        str(weight),
+        family,
+        " ".join(right),
+        str(mss),
+        str(int(at_sender)),
+    ]
     truth = {
         "transfer": number,
         "backend": BACKENDS[first["backend"]],
@@ -120,8 +144,47 @@ def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
     return ",".join([*head, *cells]), truth
 
 
+Z = 1.96
+"""Of an interval of 95 %."""
+
+
+def wilson(right: int, n: int) -> float | None:
+    """Return the lower end of Wilson's interval of 95 %, percent."""
+    if not n:
+        return None
+    p, extra = right / n, Z * Z / n
+    return round(100 * (p + extra / 2 - math.sqrt(extra * (p * (1 - p) + extra / 4))) / (1 + extra), 1)
+
+
+def families(judged: pl.DataFrame) -> pl.DataFrame:
+    """Count the names above the threshold, by back end and family; a family without a threshold is never named."""
+    there = judged.group_by("backend", "class").agg(pl.len().alias("transfers")).rename({"class": "family"})
+    names = (
+        judged.filter(pl.col("family") != "other")
+        .group_by("backend", "family")
+        .agg(
+            pl.col("above").cast(pl.Int64).sum().alias("above the threshold"),
+            ((pl.col("above") == 1) & pl.col("is_right")).sum().alias("of these right"),
+            pl.col("threshold").first(),
+        )
+    )
+    rows = there.join(names, on=["backend", "family"], how="left").filter(pl.col("family") != "other")
+    limits = [
+        wilson(row[0], row[1]) for row in rows.select("of these right", "above the threshold").fill_null(0).rows()
+    ]
+    return rows.select(
+        "backend",
+        "family",
+        "transfers",
+        pl.col("above the threshold", "of these right").fill_null(0),
+        pl.Series("at least (%)", limits, dtype=pl.Float64),
+        # NEVER of the trainer is above 1.
+        pl.when(pl.col("threshold") <= 1).then(pl.col("threshold")).alias("threshold"),
+    ).sort("backend", "family")
+
+
 def tables(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Count the named transfers of each family and those with a right name, by the ends and by the back ends."""
+    """Count the named transfers and those with a right name: by family, by end and by variant."""
     judged = found.with_columns(
         named=pl.col("confidence") > 0.5,
         is_right=pl.struct("family", "right").map_elements(
@@ -149,13 +212,16 @@ def tables(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
         .agg(pl.len())
         .sort("variant")
     )
-    return {"ends": counts("backend", "place"), "variants": counts("backend", "variant"), "wrong": wrong}
+    by_family = families(judged)
+    ends, variants = counts("backend", "place"), counts("backend", "variant")
+    return {"families": by_family, "ends": ends, "variants": variants, "wrong": wrong}
 
 
 def main() -> int:
     """Train, judge, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--keep-trees", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     truths = []
@@ -166,7 +232,8 @@ def main() -> int:
                 text, truth = line(number, table)
                 file.write(text + "\n")
                 truths.append(truth)
-        subprocess.run([example("dumbbell-capture", "train_classifier"), rounds, forest, votes], check=True)
+        trainer = [example("dumbbell-capture", "train_classifier"), rounds, forest, votes]
+        subprocess.run([*trainer, *([FOREST] if options.keep_trees else [])], check=True)
         found = pl.DataFrame(truths).join(pl.read_csv(votes), on="transfer")
         made = tables(found)
         for name, table in made.items():
@@ -174,9 +241,10 @@ def main() -> int:
         if options.write:
             shutil.copy(forest, FOREST)
             today = datetime.datetime.now(datetime.UTC).date()
-            command = "python validation/classify/grow_forest.py FOLDER --write"
+            keep = "--keep-trees " if options.keep_trees else ""
+            command = f"python validation/classify/grow_forest.py FOLDER {keep}--write"
             head = f"Measured on {today}, five folds over paths, by `{command}`"
-            kept = {f"held-out-{name}": made[name] for name in ("ends", "variants")}
+            kept = {f"held-out-{name}": made[name] for name in ("families", "ends", "variants")}
             cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
             write_tables(DATA, {n: Table(t.columns, cells[n], head) for n, t in kept.items()})
     return 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The Wi-Fi medium under this host's TCP and UDP, beside the simulator's.
+"""The Wi-Fi medium under the TCP and UDP of a real kernel, beside the simulator's.
 
 python validation/wifi/on_kernel.py                 # the table on the terminal; needs a host that runs link emulation
 python validation/wifi/on_kernel.py --write-docs    # and renew docs/data/wifi
+python validation/wifi/on_kernel.py --uml           # the same on the virtual-time kernel, which must be built
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 import dumbbell
-from dumbbell.backends import LinkEmulation
+from dumbbell.backends import Backend, LinkEmulation, Uml
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results import Results
 
@@ -72,15 +73,15 @@ def shown(values: Floats) -> str:
     return f"{values.mean():.2f} ({values.min():.2f} to {values.max():.2f})"
 
 
-def measure(repetitions: int) -> Table:
+def measure(repetitions: int, kernel: Backend) -> Table:
     """Make every run."""
     rows = []
     for words, (wifi, flows) in CASES.items():
         given = scenario(wifi, flows, repetitions)
-        real = throughput(dumbbell.run(given, backend=LinkEmulation(calibration="off")))
-        for name, model, kernel in zip(flows, simulated(given), real, strict=True):
-            difference = f"{100 * (np.mean(model) / np.mean(kernel) - 1):+.1f}"
-            values = [words, name, shown(model), shown(kernel), difference]
+        real = throughput(dumbbell.run(given, backend=kernel))
+        for name, model, linux in zip(flows, simulated(given), real, strict=True):
+            difference = f"{100 * (np.mean(model) / np.mean(linux) - 1):+.1f}"
+            values = [words, name, shown(model), shown(linux), difference]
             print(*values, sep="  ", flush=True)
             rows.append(values)
     return Table(["medium and traffic", "flow", "simulator (Mbit/s)", "kernel (Mbit/s)", "difference (%)"], rows)
@@ -91,10 +92,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="runs of each case")
     parser.add_argument("--write-docs", action="store_true", help="renew docs/data/wifi")
+    parser.add_argument("--uml", action="store_true", help="on the virtual-time kernel")
     options = parser.parse_args()
-    table = measure(options.repetitions)
+    kernel: Backend = Uml(emulation="link") if options.uml else LinkEmulation(calibration="off")
+    table = measure(options.repetitions, kernel)
     if options.write_docs:
-        write_tables(DATA, {"on-kernel": table})
+        write_tables(DATA, {"on-uml" if options.uml else "on-kernel": table})
 
 
 if __name__ == "__main__":

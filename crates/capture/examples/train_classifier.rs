@@ -1,13 +1,22 @@
 //! Trains the forest of the classification, and judges it with transfers of held-out paths. `validation/classify/grow_forest.py`
 //! calls it.
 //!
-//!     cargo run --release -p dumbbell-capture --example train_classifier -- ROUNDS.csv FOREST.bin VOTES.csv
+//!     cargo run --release -p dumbbell-capture --example train_classifier -- ROUNDS.csv FOREST.bin VOTES.csv [TREES.bin]
 //!
-//! Each line of `ROUNDS.csv` is a transfer: its number, path, weight, class and the families that are right for it (separated by
-//! spaces), MSS, 1 if captured at the sender, and the rounds, each with its fields separated by spaces. `VOTES.csv` has the
-//! family and the confidence of each transfer by a forest of four fifths of the paths, without its own.
+//! With `TREES.bin` the trees are those of this forest, and only its thresholds are new: its trees must not be trained with
+//! the paths of `ROUNDS.csv`.
+//!
+//! Each line of `ROUNDS.csv` is a transfer: its number, path, back end, weight, class and the families that are right for it
+//! (separated by spaces), MSS, 1 if captured at the sender, and the rounds, each with its fields separated by spaces.
+//! `VOTES.csv` has a row for each transfer, by a forest (with `TREES.bin`: by thresholds) of four fifths of the paths, without its
+//! own: the family, its mean
+//! share, 1 if that is above the threshold of these paths, the confidence, and the family's threshold in `FOREST.bin`.
+//!
+//! A family has a threshold: the least share from which its names are right for [`SURE`] of the transfers of each back end. A
+//! family whose held-out names are right for less than [`NEEDED`] of a back end's transfers, or that has fewer than [`FEW`] of
+//! them, is never sure: its threshold is above 1.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
@@ -24,16 +33,21 @@ const LEAF_SIZE: usize = 3;
 const DEPTH: usize = 16;
 /// Measurements that are tried for each split, with two thresholds each.
 const TRIED: usize = 24;
-/// Share of right names from which on a name is sure: 95 %, and a margin because the threshold is chosen on the same names.
-const SURE: f64 = 0.955;
-/// Least transfers above the threshold of a family.
-const FEW: usize = 10;
+/// Least share of right names above a family's threshold, of each back end.
+const NEEDED: f64 = 0.95;
+/// The same with a margin, for the choice of the threshold: it fits the names that it is chosen with.
+const SURE: f64 = 0.96;
+/// Least names above the threshold of a family.
+const FEW: usize = 20;
+/// A threshold that no share reaches.
+const NEVER: f64 = 1.01;
 /// Least threshold.
 const FLOOR: f64 = 0.45;
 
 struct Transfer {
     number: String,
     path: u64,
+    backend: String,
     weight: f64,
     class: u8,
     right: Vec<String>,
@@ -124,28 +138,47 @@ impl Grower<'_> {
     }
 }
 
-/// Thresholds of the classes and steps of the confidence, from held-out votes: class, share, right.
+/// A held-out vote: class, share, right, transfer.
 type Judged<'a> = (u8, f64, bool, &'a Transfer);
 
-fn calibrate(votes: &[&Judged<'_>], classes: usize) -> (Vec<f32>, Vec<(f32, f32)>) {
-    let least = |of: &mut Vec<(f64, bool)>| {
-        of.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let (mut right, mut threshold) = (0, 1.01);
-        for (n, vote) in of.iter().enumerate() {
-            right += usize::from(vote.1);
-            if right as f64 >= SURE * (n + 1) as f64 && n + 1 >= FEW {
-                threshold = vote.0;
-            }
+/// The number of names and of right ones, by back end.
+#[derive(Default)]
+struct Names<'a>(BTreeMap<&'a str, (usize, usize)>);
+
+impl<'a> Names<'a> {
+    fn add(&mut self, vote: &Judged<'a>) {
+        let (all, right) = self.0.entry(&vote.3.backend).or_default();
+        *all += 1;
+        *right += usize::from(vote.2);
+    }
+
+    /// True if there are enough, and this share of them is right. Of each back end, too; one wrong name of few is no evidence.
+    fn are_right(&self, share: f64) -> bool {
+        let (all, right) = self.0.values().fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1));
+        let enough = |all: usize, right: usize| right as f64 >= share * all as f64;
+        all >= FEW
+            && enough(all, right)
+            && self.0.values().all(|&(all, right)| all <= right + 1 || enough(all, right))
+    }
+}
+
+/// The least share from which the names of a class are right.
+fn threshold<'a>(votes: &[&Judged<'a>], class: usize) -> f64 {
+    let mut own: Vec<&Judged<'a>> = votes.iter().filter(|v| usize::from(v.0) == class).copied().collect();
+    own.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (mut names, mut threshold) = (Names::default(), NEVER);
+    for vote in own {
+        names.add(vote);
+        if names.are_right(SURE) {
+            threshold = vote.1;
         }
-        threshold
-    };
-    let thresholds = (0..classes)
-        .map(|class| {
-            let mut own: Vec<(f64, bool)> =
-                votes.iter().filter(|v| usize::from(v.0) == class).map(|v| (v.1, v.2)).collect();
-            least(&mut own).max(FLOOR) as f32
-        })
-        .collect();
+    }
+    threshold.max(FLOOR)
+}
+
+/// Thresholds of the classes and steps of the confidence.
+fn calibrate(votes: &[&Judged<'_>], classes: usize) -> (Vec<f32>, Vec<(f32, f32)>) {
+    let thresholds = (0..classes).map(|class| threshold(votes, class) as f32).collect();
     let steps = (0..20).map(|n| f64::from(n) / 20.0).filter_map(|from| {
         let above: Vec<bool> = votes.iter().filter(|v| v.1 >= from).map(|v| v.2).collect();
         // Laplace's rule: one right and one wrong name more.
@@ -159,10 +192,18 @@ fn calibrate(votes: &[&Judged<'_>], classes: usize) -> (Vec<f32>, Vec<(f32, f32)
     (thresholds, steps)
 }
 
-fn forest(all: &[&Transfer], names: &[String], thresholds: &[f32], steps: &[(f32, f32)]) -> Vec<u8> {
+/// The bytes of a forest; `grown` are those of its trees.
+fn file(
+    features: u8,
+    trees: u16,
+    names: &[String],
+    thresholds: &[f32],
+    steps: &[(f32, f32)],
+    grown: &[u8],
+) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    bytes.extend([names.len() as u8, all[0].row.len() as u8]);
-    bytes.extend((TREES as u16).to_le_bytes());
+    bytes.extend([names.len() as u8, features]);
+    bytes.extend(trees.to_le_bytes());
     for (name, threshold) in names.iter().zip(thresholds) {
         bytes.push(name.len() as u8);
         bytes.extend(name.bytes());
@@ -173,6 +214,34 @@ fn forest(all: &[&Transfer], names: &[String], thresholds: &[f32], steps: &[(f32
         bytes.extend(share.to_le_bytes());
         bytes.extend(right.to_le_bytes());
     }
+    bytes.extend(grown);
+    bytes
+}
+
+/// The names of a file's classes, its number of measurements and of trees, and the trees' bytes.
+fn parts(mut bytes: &[u8]) -> Option<(Vec<String>, u8, u16, &[u8])> {
+    let mut take = |n: usize| -> Option<&[u8]> {
+        let (first, rest) = bytes.split_at_checked(n)?;
+        bytes = rest;
+        Some(first)
+    };
+    take(MAGIC.len())?;
+    let (classes, features) = (take(1)?[0], take(1)?[0]);
+    let trees = u16::from_le_bytes(take(2)?.try_into().ok()?);
+    let mut names = Vec::new();
+    for _ in 0..classes {
+        let len = usize::from(take(1)?[0]);
+        names.push(String::from_utf8(take(len)?.to_vec()).ok()?);
+        take(4)?;
+    }
+    let steps = usize::from(take(1)?[0]);
+    take(8 * steps)?;
+    Some((names, features, trees, bytes))
+}
+
+/// Grows trees. Returns the bytes of their forest.
+fn forest(all: &[&Transfer], names: &[String], thresholds: &[f32], steps: &[(f32, f32)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
     for tree in 0..TREES as u64 {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (tree + 1));
         let of: Vec<usize> = (0..all.len()).map(|_| random.below(all.len())).collect();
@@ -181,13 +250,14 @@ fn forest(all: &[&Transfer], names: &[String], thresholds: &[f32], steps: &[(f32
         bytes.extend(grower.nodes.to_le_bytes());
         bytes.extend(grower.bytes);
     }
-    bytes
+    file(all[0].row.len() as u8, TREES as u16, names, thresholds, steps, &bytes)
 }
 
 fn transfer(line: &str, names: &[String]) -> Option<Transfer> {
     let mut fields = line.split(',');
     let number = fields.next()?.to_owned();
     let path = fields.next()?.parse().ok()?;
+    let backend = fields.next()?.to_owned();
     let weight = fields.next()?.parse().ok()?;
     let class = fields.next()?;
     let class = names.iter().position(|name| name == class)? as u8;
@@ -234,18 +304,30 @@ fn transfer(line: &str, names: &[String]) -> Option<Transfer> {
         })
     });
     let rounds: Vec<Round> = rounds.collect::<Option<_>>()?;
-    Some(Transfer { number, path, weight, class, right, row: measurements(&rounds, mss, at_sender)? })
+    Some(Transfer {
+        number,
+        path,
+        backend,
+        weight,
+        class,
+        right,
+        row: measurements(&rounds, mss, at_sender)?,
+    })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [rounds, made, judged] = &arguments[..] else {
-        return Err("usage: train_classifier ROUNDS.csv FOREST.bin VOTES.csv".into());
+    let [rounds, made, judged, trees @ ..] = &arguments[..] else {
+        return Err("usage: train_classifier ROUNDS.csv FOREST.bin VOTES.csv [TREES.bin]".into());
     };
+    let known = trees.first().map(fs::read).transpose()?;
+    let known = known.as_deref().map(|bytes| parts(bytes).ok_or("not a forest").map(|parts| (bytes, parts)));
+    let known = known.transpose()?;
     let text = fs::read_to_string(rounds)?;
     let names: BTreeSet<String> =
-        text.lines().filter_map(|l| l.split(',').nth(3)).map(str::to_owned).collect();
-    let names: Vec<String> = names.into_iter().collect();
+        text.lines().filter_map(|l| l.split(',').nth(4)).map(str::to_owned).collect();
+    let names: Vec<String> =
+        known.as_ref().map_or_else(|| names.into_iter().collect(), |(_, parts)| parts.0.clone());
     let transfers: Vec<Transfer> = text.lines().filter_map(|line| transfer(line, &names)).collect();
     eprintln!("{} transfers of {} classes", transfers.len(), names.len());
     let flat = (vec![0.0; names.len()], Vec::new());
@@ -253,8 +335,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut votes: Vec<Judged<'_>> = Vec::new();
     for held in 0..FOLDS {
         let others: Vec<&Transfer> = transfers.iter().filter(|t| fold(t) != held).collect();
-        let made =
-            Forest::new(&forest(&others, &names, &flat.0, &flat.1)).ok_or("the forest can't be read")?;
+        let made = known
+            .as_ref()
+            .map_or_else(|| Forest::new(&forest(&others, &names, &flat.0, &flat.1)), |k| Forest::new(k.0))
+            .ok_or("the forest can't be read")?;
         for t in transfers.iter().filter(|t| fold(t) == held) {
             let shares = made.shares(&t.row);
             let best = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap_or(0);
@@ -266,27 +350,48 @@ fn main() -> Result<(), Box<dyn Error>> {
             votes.iter().filter(|v| names[usize::from(v.0)] != OTHER).copied().collect();
         calibrate(&of, names.len())
     };
-    let mut lines = String::from("transfer,family,share,confidence\n");
-    for held in 0..FOLDS {
-        // The thresholds, too, are those of other paths.
-        let others: Vec<&Judged<'_>> = votes.iter().filter(|v| fold(v.3) != held).collect();
-        let (thresholds, steps) = named(&others);
-        for (class, share, _, t) in votes.iter().filter(|v| fold(v.3) == held) {
-            let name = &names[usize::from(*class)];
-            let right = steps.iter().take_while(|s| f64::from(s.0) <= *share).last().map_or(0.0, |s| s.1);
-            let ratio = *share / f64::from(thresholds[usize::from(*class)]);
-            let confidence = match () {
-                () if name == OTHER => 0.0,
-                () if ratio >= 1.0 => f64::from(right.max(0.51)),
-                () => 0.5 * ratio,
-            };
-            writeln!(lines, "{},{name},{share:.3},{confidence:.3}", t.number)?;
+    // The thresholds, too, are those of other paths.
+    let of_others: Vec<_> = (0..FOLDS)
+        .map(|held| named(&votes.iter().filter(|v| fold(v.3) != held).collect::<Vec<_>>()))
+        .collect();
+    let by_others = |v: &Judged<'_>| {
+        let (thresholds, steps) = &of_others[fold(v.3) as usize];
+        let right = steps.iter().take_while(|s| f64::from(s.0) <= v.1).last().map_or(0.0, |s| s.1);
+        (v.1 / f64::from(thresholds[usize::from(v.0)]), f64::from(right.max(0.51)))
+    };
+    let (mut thresholds, steps) = named(&votes.iter().collect::<Vec<_>>());
+    for (class, threshold) in thresholds.iter_mut().enumerate() {
+        let mut names = Names::default();
+        votes
+            .iter()
+            .filter(|v| usize::from(v.0) == class && by_others(v).0 >= 1.0)
+            .for_each(|v| names.add(v));
+        if !names.are_right(NEEDED) {
+            *threshold = NEVER as f32;
         }
     }
+    let mut lines = String::from("transfer,family,share,above,confidence,threshold\n");
+    for vote in &votes {
+        let (class, share, _, transfer) = vote;
+        let (name, threshold) = (&names[usize::from(*class)], f64::from(thresholds[usize::from(*class)]));
+        let (ratio, right) = by_others(vote);
+        let above = ratio >= 1.0 && name != OTHER;
+        let confidence = match () {
+            () if name == OTHER => 0.0,
+            () if threshold >= NEVER => 0.5 * share / threshold,
+            () if above => right,
+            () => 0.5 * ratio,
+        };
+        let number = &transfer.number;
+        writeln!(lines, "{number},{name},{share:.3},{},{confidence:.3},{threshold:.2}", u8::from(above))?;
+    }
     fs::write(judged, lines)?;
-    let (thresholds, steps) = named(&votes.iter().collect::<Vec<_>>());
     let all: Vec<&Transfer> = transfers.iter().collect();
-    fs::write(made, forest(&all, &names, &thresholds, &steps))?;
+    let bytes = match known {
+        Some((_, (_, features, trees, grown))) => file(features, trees, &names, &thresholds, &steps, grown),
+        None => forest(&all, &names, &thresholds, &steps),
+    };
+    fs::write(made, bytes)?;
     for (name, threshold) in names.iter().zip(&thresholds) {
         eprintln!("{name}: sure from {threshold:.2}");
     }

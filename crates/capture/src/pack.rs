@@ -88,35 +88,63 @@ impl Packing<'_> {
     }
 }
 
+/// Most bytes of a run of zeros and an integer.
+const MOST: usize = 1 + 9 + 9;
+
 /// Writes a run of zeros and an integer other than 0 at `at`. Returns their end.
 #[inline(never)]
-fn write(bytes: &mut Vec<u8>, mut at: usize, zeros: u64, n: u64) -> usize {
-    /// Most bytes that are written here.
-    const MOST: usize = 1 + 9 + 9;
+fn write(bytes: &mut Vec<u8>, at: usize, zeros: u64, n: u64) -> usize {
+    if let Some(room) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<MOST>())
+        && zeros < 128
+        && n < WIDE - RUNS
+    {
+        // A run of less than 128 zeros takes two bytes at most.
+        let run = zeros << 1 | 1;
+        let (begin, before) = match zeros {
+            0 => (0, 0),
+            1..=RUNS => (run, 1),
+            _ => (run << 8 | 1, 2),
+        };
+        let (code, len) = number(n + RUNS);
+        room[..2].copy_from_slice(&(begin as u16).to_le_bytes());
+        room[before..before + 8].copy_from_slice(&code.to_le_bytes());
+        return at + before + len;
+    }
+    write_any(bytes, at, zeros, n)
+}
+
+/// [`write`] without conditions.
+#[cold]
+#[inline(never)]
+fn write_any(bytes: &mut Vec<u8>, mut at: usize, zeros: u64, n: u64) -> usize {
     if bytes.len() < at + MOST {
         bytes.resize(2 * (at + MOST), 0);
     }
+    let mut append = |t: u64| {
+        let (code, len) = number(t);
+        bytes[at..at + 8].copy_from_slice(&code.to_le_bytes());
+        at += len;
+    };
+    if zeros > RUNS {
+        append(0);
+    }
     if zeros > 0 {
-        if zeros > RUNS {
-            at = number(bytes, at, 0);
-        }
-        at = number(bytes, at, zeros);
+        append(zeros);
     }
     if n < WIDE - RUNS {
-        return number(bytes, at, n + RUNS);
+        append(n + RUNS);
+        return at;
     }
     bytes[at] = 0;
     bytes[at + 1..at + 9].copy_from_slice(&n.to_le_bytes());
     at + 9
 }
 
-/// Writes a number below [`WIDE`].
+/// The code of a number below [`WIDE`], and its length.
 #[inline]
-fn number(bytes: &mut [u8], at: usize, t: u64) -> usize {
+fn number(t: u64) -> (u64, usize) {
     let len = (t | 1).ilog2() / 7 + 1;
-    let code = t << len | 1 << (len - 1);
-    bytes[at..at + 8].copy_from_slice(&code.to_le_bytes());
-    at + len as usize
+    (t << len | 1 << (len - 1), len as usize)
 }
 
 #[inline]
@@ -155,6 +183,32 @@ impl Unpacker<'_> {
             self.zeros -= 1;
             return 0;
         }
+        if let Some(bytes) = self.bytes.first_chunk::<8>() {
+            let word = u64::from_le_bytes(*bytes);
+            let len = word.trailing_zeros() + 1;
+            if len <= 8 {
+                self.bytes = &self.bytes[len as usize..];
+                let t = word >> len & ((1 << (7 * len)) - 1);
+                if t > RUNS {
+                    return t - RUNS;
+                }
+                return self.run(t);
+            }
+        }
+        self.get_any()
+    }
+
+    /// The first zero of a run that begins with the number `t`.
+    #[inline]
+    fn run(&mut self, t: u64) -> u64 {
+        self.zeros = if t == 0 { self.number() } else { t } - 1;
+        0
+    }
+
+    /// [`Self::get`] of nine bytes, or near the end.
+    #[cold]
+    #[inline(never)]
+    fn get_any(&mut self) -> u64 {
         match self.bytes.first() {
             Some(0) => {
                 self.bytes = &self.bytes[1..];
@@ -164,11 +218,7 @@ impl Unpacker<'_> {
             }
             Some(_) => {
                 let t = self.number();
-                if t > RUNS {
-                    return t - RUNS;
-                }
-                self.zeros = if t == 0 { self.number() } else { t } - 1;
-                0
+                if t > RUNS { t - RUNS } else { self.run(t) }
             }
             None => 0,
         }
@@ -425,10 +475,15 @@ macro_rules! sequences {
                 self.iter().fold(to.put(self.len() as u64), |to, value| value.pack(to))
             }
             fn unpack(&mut self, from: &mut Unpacker<'_>) {
-                Pack::clear(self);
                 let count = from.get() as usize;
-                self.reserve_exact(count);
-                for _ in 0..count {
+                if count == 0 || self.capacity() > SPARE {
+                    Pack::clear(self);
+                }
+                // Elements are replaced where they are.
+                self.truncate(count);
+                self.reserve_exact(count - self.len());
+                self.iter_mut().for_each(|value| value.unpack(from));
+                for _ in self.len()..count {
                     let mut value = T::blank();
                     value.unpack(from);
                     self.$push(value);

@@ -83,9 +83,9 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
 /// Checks the impairments of a link. The error is the field and the reason.
 fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     let at = |field: &'static str| move |why: &'static str| (field, why);
-    l.rate_course.as_ref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
-    l.delay_course.as_ref().map_or(Ok(()), part::profile).map_err(at("delay_course"))?;
-    l.opportunities.as_ref().map_or(Ok(()), part::opportunities).map_err(at("opportunities"))?;
+    l.rate_course.as_deref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
+    l.delay_course.as_deref().map_or(Ok(()), part::profile).map_err(at("delay_course"))?;
+    l.opportunities.as_deref().map_or(Ok(()), part::opportunities).map_err(at("opportunities"))?;
     if l.rate_course.is_some() && l.opportunities.is_some() {
         return Err(("opportunities", "a trace and a rate over time exclude each other"));
     }
@@ -97,6 +97,6 @@ fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     });
     part::probability(corrupted).map_err(at("corruption"))?;
     l.jitter.as_ref().map_or(Ok(()), part::jitter).map_err(at("jitter"))?;
-    l.reordering.as_ref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
+    l.reordering.as_deref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
     l.duplication.map_or(Ok(()), |d| part::probability(d.share)).map_err(at("duplication"))
 }

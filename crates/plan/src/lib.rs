@@ -21,6 +21,6 @@ pub use plan::{
     AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
     QlogVersion, SeriesPlan, TracePlan, TransportPlan,
 };
-pub use result::{FlowResult, QueueResult, Transfer};
+pub use result::{FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};
 pub use workload::{Arrival, ArrivalsPlan, ConnectionsPlan, MOST_AT_ONCE, Schedule, SizesPlan, WorkloadPlan};

@@ -97,7 +97,7 @@ pub struct CapturePoint {
     pub links: Vec<usize>,
 }
 
-/// One direction of a link.
+/// One direction of a link. A plan may have very many, so that the longer descriptions of rare features are boxed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
@@ -111,15 +111,15 @@ pub struct LinkPlan {
     pub rate_bps: u64,
     /// Rate over time, bit/s, for a rate that changes.
     #[serde(default)]
-    pub rate_course: Option<ProfilePlan>,
+    pub rate_course: Option<Box<ProfilePlan>>,
     /// Delivery trace that replaces the rate.
     #[serde(default)]
-    pub opportunities: Option<OpportunitiesPlan>,
+    pub opportunities: Option<Box<OpportunitiesPlan>>,
     /// Propagation delay, ns; the first value of a delay that changes.
     pub delay_ns: u64,
     /// Delay over time, ns, for a delay that changes.
     #[serde(default)]
-    pub delay_course: Option<ProfilePlan>,
+    pub delay_course: Option<Box<ProfilePlan>>,
     /// True if a decreasing delay may reorder packets.
     #[serde(default)]
     pub delay_reorders: bool,
@@ -149,7 +149,7 @@ pub struct LinkPlan {
     pub jitter_reorders: bool,
     /// Reordering of selected packets.
     #[serde(default)]
-    pub reordering: Option<ReorderingPlan>,
+    pub reordering: Option<Box<ReorderingPlan>>,
     /// Duplication on the wire.
     #[serde(default)]
     pub duplication: Option<DuplicationPlan>,
@@ -283,7 +283,7 @@ pub enum TransportPlan {
         stack: Named,
         /// Version of TLS, with the parameters that the scenario sets; None without TLS.
         #[serde(default)]
-        tls: Option<Named>,
+        tls: Option<Box<Named>>,
     },
     /// QUIC: one connection, or several in sequence.
     Quic {
@@ -296,7 +296,8 @@ pub enum TransportPlan {
     Udp {},
 }
 
-/// The application of a flow. Sizes are payload bytes for TCP and QUIC and IP packet bytes for UDP.
+/// The application of a flow. Sizes are payload bytes for TCP and QUIC and IP packet bytes for UDP. The long descriptions are
+/// boxed, because most flows of large plans have short ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum AppPlan {
@@ -358,23 +359,23 @@ pub enum AppPlan {
         every_ns: u64,
     },
     /// Transfers that arrive by a process.
-    Workload(WorkloadPlan),
+    Workload(Box<WorkloadPlan>),
     /// A voice call: packets of a codec at a constant rate, which the receiver plays.
     Voice(VoicePlan),
     /// A video player: the receiver requests segments and plays them.
-    Video(VideoPlan),
+    Video(Box<VideoPlan>),
     /// A web page of several objects, which the receiver requests.
-    Objects(PagePlan),
+    Objects(Box<PagePlan>),
     /// Real programs, on the real kernel only.
     Program {
         /// Kind of program.
         name: ProgramKind,
         /// Server, started before the run begins.
-        server: Option<ProgramPlan>,
+        server: Option<Box<ProgramPlan>>,
         /// Client, started with the flow; the flow ends with it.
-        client: ProgramPlan,
+        client: Box<ProgramPlan>,
         /// File in the server's directory: name and size in bytes.
-        file: Option<(String, u64)>,
+        file: Option<Box<(String, u64)>>,
     },
 }
 

@@ -2,6 +2,10 @@
 //! documentation shows.
 
 use serde::Serialize;
+use std::borrow::Cow;
+
+/// A name of a registry, which takes no memory of its own, or one of the user's.
+pub type Name = Cow<'static, str>;
 
 /// Metrics of a flow. They cover the flow's measured time: from its start or the start of the measurement, whichever is
 /// later, to its stop, its completion or the end of the run, whichever is first.
@@ -10,9 +14,9 @@ pub struct FlowResult {
     /// Name of the flow in the scenario.
     pub name: String,
     /// Congestion control variant; `udp` or `ping` for flows without one.
-    pub variant: String,
+    pub variant: Name,
     /// Kind of application.
-    pub application: String,
+    pub application: Name,
     /// Start time, including the start jitter, s.
     pub start_s: f64,
     /// Stop time, s.
@@ -148,7 +152,7 @@ pub struct QueueResult {
     /// Name of the link.
     pub name: String,
     /// Queue discipline.
-    pub discipline: String,
+    pub discipline: Name,
     /// Packets that arrived at the link.
     pub arrivals: u64,
     /// Packets whose transmission began.

@@ -2,7 +2,12 @@
 //!
 //! Each thread counts its calls: the count is odd during a call. A thread that shows the same odd count again and again
 //! waits for one call. Counting costs two writes to memory that only this thread writes.
+//!
+//! A library can end the process, with an exit code of its choice. `exit` first destroys the calling thread's variables
+//! [glibc stdlib/exit.c __run_exit_handlers]: a count that is odd at this time is a call of `exit` within a library.
 
+use std::ffi::c_int;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -17,18 +22,46 @@ struct Thread {
     library: AtomicUsize,
 }
 
+/// A thread's calls, in a variable of this thread.
+struct Own(Arc<Thread>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if self.0.count.load(Ordering::Relaxed) % 2 == 1 {
+            ended_by(self.0.library.load(Ordering::Relaxed));
+        }
+    }
+}
+
+/// Exit code of the command line for an error.
+const ERROR: c_int = 2;
+
+unsafe extern "C" {
+    fn _exit(status: c_int) -> !;
+}
+
+/// Ends the process with an error, because a library has called `exit`: its exit code could mean success.
+fn ended_by(library: usize) -> ! {
+    let libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = libraries.get(library).map_or("", String::as_str);
+    let _ =
+        writeln!(std::io::stderr(), "error: the library of '{}' has ended the process", name.escape_debug());
+    // SAFETY: the function has no preconditions [POSIX _exit].
+    unsafe { _exit(ERROR) }
+}
+
 static THREADS: Mutex<Vec<Weak<Thread>>> = Mutex::new(Vec::new());
 static LIBRARIES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    static OWN: Arc<Thread> = {
+    static OWN: Own = {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let own = Arc::new(Thread { number, ..Thread::default() });
         let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| thread.strong_count() > 0);
         threads.push(Arc::downgrade(&own));
-        own
+        Own(own)
     };
 }
 
@@ -45,7 +78,7 @@ impl Library {
 
     /// Makes a call.
     pub(crate) fn call<T>(self, call: impl FnOnce() -> T) -> T {
-        OWN.with(|own| {
+        OWN.with(|Own(own)| {
             let before = own.count.load(Ordering::Relaxed);
             own.library.store(self.0, Ordering::Relaxed);
             own.count.store(before + 1, Ordering::Release);

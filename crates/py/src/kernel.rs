@@ -22,6 +22,15 @@ pub(crate) fn plan_uml(plan_json: &str, offloads: bool) -> PyResult<UmlPlan> {
     Ok((topology.steps(), topology.flows(&plan), topology.boot, memory))
 }
 
+/// Translates a plan for the virtual-time kernel with link emulation; otherwise like `plan_uml`.
+#[pyfunction]
+pub(crate) fn plan_uml_link(plan_json: &str) -> PyResult<UmlPlan> {
+    let plan = read(plan_json)?;
+    let topology = TunTopology::in_guest(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
+    let memory = topology.memory(&plan);
+    Ok((topology.steps(&plan), topology.flows(&plan), topology.boot, memory))
+}
+
 /// Translates a plan for the host's own kernel with its own queue disciplines (tc); otherwise like `plan_uml`.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]

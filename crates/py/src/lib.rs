@@ -6,7 +6,7 @@
 //! | `parameters` | `parse`, `check`, `check_queue`, `check_wifi`, `lacking`, `nearest`: quantities and parameters |
 //! | `external` | `ExternalVariant`, `ExternalDiscipline`: variants and queue disciplines from Python classes and libraries |
 //! | `run` | `run`: a run of the simulator, its series as NumPy arrays |
-//! | `kernel` | `plan_uml`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
+//! | `kernel` | `plan_uml`, `plan_uml_link`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
 //! | `capture` | `analyze`, `analyze_pair`: the analysis of capture files |
 //!
 //! This crate only converts between Python and Rust. It decides nothing, so that both sides follow the same rules.
@@ -41,6 +41,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
     m.add_function(wrap_pyfunction!(external::library_calls, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_uml_link, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::kernel_variants, m)?)?;

@@ -20,9 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let plan: Plan = serde_json::from_str(&line?)?;
-        let simulation = Simulation::new(&plan)?;
-        drop(plan); // a plan of many flows is large
-        let output = simulation.finish()?;
+        let output = Simulation::new(plan)?.finish()?;
         let results = Results { flows: &output.flows, queues: &output.queues, events: output.events };
         serde_json::to_writer(&mut out, &results)?;
         writeln!(out)?;

@@ -188,7 +188,9 @@ impl Network {
             let backlog = air.medium.backlog(is_up);
             let l = &mut self.links[link];
             let marked = if is_up { marks.up } else { marks.down };
-            l.meter.counts(now).marks += marked;
+            if marked > 0 {
+                l.meter.marked(marked, now);
+            }
             l.meter.waiting(backlog, now);
             if let Some(r) = &mut l.recorder {
                 let queue = if is_up { None } else { air.medium.discipline() };

@@ -68,7 +68,7 @@ impl Impairments {
     pub(crate) fn new(plan: &LinkPlan, seed: u64, window: (Time, Time)) -> Option<Box<Impairments>> {
         let stream = |part: &str| Stream::new(seed, &format!("link/{}/{part}", plan.name));
         let held = Outages::holding(&plan.outages);
-        let profile = plan.rate_course.clone().map(Profile::new);
+        let profile = plan.rate_course.as_deref().cloned().map(Profile::new);
         // An outage that holds packets interrupts a constant rate too.
         let profile = profile.or_else(|| (!held.is_empty()).then(|| Profile::constant(plan.rate_bps)));
         let transmitter = match &plan.opportunities {
@@ -82,12 +82,12 @@ impl Impairments {
             outages: Outages::dropping(&plan.outages),
             loss: (!plan.loss.is_none()).then(|| Loss::new(plan.loss, stream("loss"))),
             corruption: plan.corruption.map(|c| Corruption::new(c, stream("corruption"))),
-            delay: plan.delay_course.clone().map(Profile::new),
+            delay: plan.delay_course.as_deref().cloned().map(Profile::new),
             delay_keeps_order: !plan.delay_reorders,
             jitter: plan.jitter.map(|j| Jitter::new(j, stream("jitter"))),
             jitter_keeps_order: !plan.jitter_reorders,
             last_arrival: Time::ZERO,
-            reordering: plan.reordering.map(|r| Reordering::new(r, stream("reordering"))),
+            reordering: plan.reordering.as_deref().map(|r| Reordering::new(*r, stream("reordering"))),
             duplication: plan.duplication.map(|d| Duplication::new(d, stream("duplication"))),
             reorder: plan.wire_may_reorder().then(ReorderTracker::default),
         };

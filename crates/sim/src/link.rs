@@ -13,7 +13,7 @@ mod wire;
 
 use crate::air::Side;
 use crate::events::{EventQueue, Kind};
-use crate::fifo_queue::FifoQueue;
+use crate::fifo_queue::{FifoQueue, Unused};
 use crate::impairments::Impairments;
 use crate::inbox::{Inbox, Incoming};
 use crate::link_meter::LinkMeter;
@@ -129,6 +129,9 @@ impl Link {
     /// Leaves the discipline out, if it is a plain FIFO without impairments and series.
     pub(crate) fn use_fifo(&mut self) {
         self.fifo = self.queue.plain_fifo().filter(|_| self.transparent).map(FifoQueue::new);
+        if self.fifo.is_some() {
+            self.queue = Box::new(Unused);
+        }
     }
 
     /// Smallest time from the begin of a transmission to the arrival, less the transmission; zero if that is not known or
@@ -169,7 +172,7 @@ impl Link {
             self.meter.waited(bytes, begin.since(now));
         } else {
             self.meter.counts(now).arrivals += 1;
-            self.meter.backlog.add(bytes, now, begin.min(end));
+            self.meter.waits_from(bytes, now, begin.min(end));
             if begin > end {
                 return Some(Time::NEVER);
             }
@@ -429,17 +432,18 @@ impl Link {
     /// Takes a packet dropped since the last call, with the reason.
     pub(crate) fn take_dropped(&mut self, now: Time) -> Option<(Packet, DropReason)> {
         let (packet, reason) = self.cx.take_dropped()?;
-        self.meter.counts(now).drops[reason as usize] += 1;
+        self.meter.counts(now).rare_mut().drops[reason as usize] += 1;
         if let Some(r) = &mut self.recorder {
             r.dropped(now, packet.flow, packet.bytes, reason);
         }
         Some((packet, reason))
     }
 
+    #[inline(always)] // for each packet of a discipline twice
     fn record_backlog(&mut self, backlog: Backlog, now: Time) {
         let marks = self.cx.take_marked();
         if marks > 0 {
-            self.meter.counts(now).marks += marks;
+            self.meter.marked(marks, now);
         }
         self.meter.waiting(backlog, now);
         if let Some(r) = &mut self.recorder {

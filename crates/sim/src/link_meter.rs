@@ -2,26 +2,56 @@
 //!
 //! A link with lookahead runs ahead of the clock (see [`crate::network`]). Each metric therefore uses the time passed
 //! with the call, and nothing is reset when the measurement begins.
+//!
+//! On most links no packet ever waits and none is dropped, so that the metrics of these have records of their own: a network
+//! of many hosts has four links for each flow.
 
 use crate::meter::{BacklogMeter, DurationStats};
 use dumbbell_qdisc::{Backlog, DropReason};
 use dumbbell_units::{Dur, Time};
 
 /// Counts of packets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) arrivals: u64,
     pub(crate) departures: u64,
     pub(crate) departed_bytes: u64,
+    rare: Option<Box<RareCounts>>,
+}
+
+/// Counts of rare events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RareCounts {
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) marks: u64,
     /// Duplicates put on the wire.
     pub(crate) duplicated: u64,
     /// Packets that arrived after a packet sent later.
     pub(crate) reordered: u64,
+    /// Largest reordering extent.
+    pub(crate) largest_extent: u64,
 }
 
 impl Counts {
+    /// Counts of rare events.
+    pub(crate) fn rare(&self) -> &RareCounts {
+        self.rare.as_deref().unwrap_or(&RareCounts::NONE)
+    }
+
+    pub(crate) fn rare_mut(&mut self) -> &mut RareCounts {
+        self.rare.get_or_insert_with(|| Box::new(RareCounts::NONE))
+    }
+}
+
+impl RareCounts {
+    const NONE: RareCounts = RareCounts {
+        drops: [0; DropReason::ALL.len()],
+        marks: 0,
+        duplicated: 0,
+        reordered: 0,
+        largest_extent: 0,
+    };
+
     /// Packets dropped before or in the queue. Packets lost on the wire have departed.
     pub(crate) fn queue_drops(&self) -> u64 {
         self.drops.iter().sum::<u64>() - self.wire_losses()
@@ -42,10 +72,27 @@ pub(crate) struct LinkMeter {
     pub(crate) busy: Dur,
     /// Packets that departed before the measurement and arrive during it.
     pub(crate) on_wire_at_start: u64,
-    /// Largest reordering extent since the measurement began.
-    pub(crate) largest_extent: u64,
+    /// Packets of the measurement that did not wait.
+    undelayed: u64,
+    waits: Option<Box<Waits>>,
+}
+
+/// Metrics of packets that wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Waits {
     pub(crate) backlog: BacklogMeter,
     pub(crate) sojourn: DurationStats,
+}
+
+impl Waits {
+    #[cold]
+    fn boxed(from: Time) -> Box<Waits> {
+        Box::new(Waits::new(from))
+    }
+
+    fn new(from: Time) -> Waits {
+        Waits { backlog: BacklogMeter::new(from), sojourn: DurationStats::new() }
+    }
 }
 
 impl LinkMeter {
@@ -56,16 +103,34 @@ impl LinkMeter {
             counts: Default::default(),
             busy: Dur::ZERO,
             on_wire_at_start: 0,
-            largest_extent: 0,
-            backlog: BacklogMeter::new(from),
-            sojourn: DurationStats::new(),
+            undelayed: 0,
+            waits: None,
         }
+    }
+
+    #[inline]
+    fn waits(&mut self) -> &mut Waits {
+        let from = self.from;
+        self.waits.get_or_insert_with(|| Waits::boxed(from))
+    }
+
+    /// Takes the metrics of waiting, those of packets that did not wait included.
+    pub(crate) fn take_waits(&mut self) -> Waits {
+        let mut waits = self.waits.take().map_or_else(|| Waits::new(self.from), |waits| *waits);
+        waits.sojourn.record_zeros(std::mem::take(&mut self.undelayed));
+        waits
     }
 
     /// Counts of the period that contains `now`.
     #[inline]
     pub(crate) fn counts(&mut self, now: Time) -> &mut Counts {
         &mut self.counts[usize::from(now >= self.from)]
+    }
+
+    /// Counts marked packets.
+    #[inline(never)] // rare
+    pub(crate) fn marked(&mut self, marks: u64, now: Time) {
+        self.counts(now).rare_mut().marks += marks;
     }
 
     /// Counts of the measurement.
@@ -76,7 +141,7 @@ impl LinkMeter {
     /// Packets waiting when the measurement began.
     pub(crate) fn waiting_at_start(&self) -> u64 {
         let before = &self.counts[0];
-        before.arrivals - before.departures - before.queue_drops()
+        before.arrivals - before.departures - before.rare().queue_drops()
     }
 
     /// True if a transmission from `now` until `until` is within the measurement.
@@ -99,7 +164,11 @@ impl LinkMeter {
         counts.departed_bytes += u64::from(bytes);
         self.busy += until.min(self.end).since(now.max(self.from));
         if now >= self.from {
-            self.sojourn.record(sojourn);
+            if sojourn == Dur::ZERO {
+                self.undelayed += 1;
+            } else {
+                self.waits().sojourn.record_positive(sojourn);
+            }
         } else {
             self.on_wire_at_start += u64::from(arrival >= self.from);
         }
@@ -108,8 +177,15 @@ impl LinkMeter {
     /// Records the waiting of a packet that comes and leaves within the measurement; [`LinkMeter::left`] counts it.
     #[inline]
     pub(crate) fn waited(&mut self, bytes: u32, sojourn: Dur) {
-        self.backlog.add_span(bytes, sojourn);
-        self.sojourn.record(sojourn);
+        let waits = self.waits();
+        waits.backlog.add_span(bytes, sojourn);
+        waits.sojourn.record(sojourn);
+    }
+
+    /// Records the waiting of a packet from `since` until `until`, which may be before the measurement.
+    #[inline]
+    pub(crate) fn waits_from(&mut self, bytes: u32, since: Time, until: Time) {
+        self.waits().backlog.add(bytes, since, until);
     }
 
     /// Adds packets of `bytes` that came and left within the measurement: those that did not wait, and those that did;
@@ -121,12 +197,12 @@ impl LinkMeter {
         counts.departures += packets;
         counts.departed_bytes += packets * u64::from(bytes);
         self.busy += time * packets;
-        self.sojourn.record_zeros(passed);
+        self.undelayed += passed;
     }
 
     /// Records a duplicate that arrives at `arrival`.
     pub(crate) fn copied(&mut self, now: Time, arrival: Time) {
-        self.counts(now).duplicated += 1;
+        self.counts(now).rare_mut().duplicated += 1;
         self.on_wire_at_start += u64::from(now < self.from && arrival >= self.from);
     }
 
@@ -139,14 +215,17 @@ impl LinkMeter {
 
     /// Records a reordered packet.
     pub(crate) fn reordered(&mut self, now: Time, extent: u64) {
-        self.counts(now).reordered += 1;
-        if now >= self.from {
-            self.largest_extent = self.largest_extent.max(extent);
-        }
+        let counts = self.counts(now).rare_mut();
+        counts.reordered += 1;
+        counts.largest_extent = counts.largest_extent.max(extent);
     }
 
     #[inline]
     pub(crate) fn waiting(&mut self, backlog: Backlog, now: Time) {
-        self.backlog.set(backlog, now);
+        match &mut self.waits {
+            Some(waits) => waits.backlog.set(backlog, now),
+            None if backlog == Backlog::default() => {}
+            None => self.waits().backlog.set(backlog, now),
+        }
     }
 }

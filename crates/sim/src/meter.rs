@@ -161,7 +161,8 @@ impl DurationStats {
         self.zeros += count;
     }
 
-    fn record_positive(&mut self, span: Dur) {
+    /// Adds a duration above zero.
+    pub(crate) fn record_positive(&mut self, span: Dur) {
         self.sum += u128::from(span.0);
         self.min = self.min.min(span);
         self.max = self.max.max(span);

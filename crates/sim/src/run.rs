@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// # Errors
 /// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
-    Simulation::new(plan)?.finish()
+    Simulation::new(plan.clone())?.finish()
 }
 
 /// Variants, rules for the bit rate and queue disciplines that the user has written, by the names that plans use.
@@ -52,7 +52,7 @@ pub struct Externals {
 /// The errors of [`run`].
 #[doc(hidden)]
 pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
-    Simulation::with(plan, &Externals::default(), Pace::OneByOne)?.finish()
+    Simulation::with(plan.clone(), &Externals::default(), Pace::OneByOne)?.finish()
 }
 
 pub(crate) fn build<'p>(
@@ -93,7 +93,7 @@ pub(crate) fn build<'p>(
         (TransportPlan::Tcp { variant, stack, tls }, app, source) => {
             let factory = factories.tcp(flow, || {
                 let algorithms = algorithms(flow, variant, external, failure)?;
-                tcp_factory(flow, algorithms, stack, tls.as_ref())
+                tcp_factory(flow, algorithms, stack, tls.as_deref())
             })?;
             let recorder = recorder(plan, flow, factory.variant().columns);
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
@@ -174,9 +174,9 @@ fn web_app(
             };
             let traced = plan.trace.of_flow(&flow.name);
             let series = traced.then(|| Box::new(VideoSeries::new(&flow.name, Dur(plan.trace.interval_ns))));
-            (WebApp::Video(Box::new(Player::new(video.clone(), rule, start)), series), video.http)
+            (WebApp::Video(Box::new(Player::new((**video).clone(), rule, start)), series), video.http)
         }
-        AppPlan::Objects(page) => (WebApp::Page(Box::new(Page::new(page.clone(), start))), page.http),
+        AppPlan::Objects(page) => (WebApp::Page(Box::new(Page::new((**page).clone(), start))), page.http),
         _ => return Ok(None),
     };
     let over_quic = matches!(flow.transport, TransportPlan::Quic { .. });

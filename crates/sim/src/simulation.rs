@@ -49,39 +49,40 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Begins the run of a plan.
+    /// Begins the run of a plan. It takes the plan, because the descriptions of many links are as large as the links.
     ///
     /// # Errors
     /// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
-    pub fn new(plan: &Plan) -> Result<Simulation, SimError> {
+    pub fn new(plan: Plan) -> Result<Simulation, SimError> {
         Simulation::with_externals(plan, &Externals::default())
     }
 
-    /// Begins the run of a plan in which some variants, rules or disciplines are external. The plan isn't needed any longer.
+    /// Begins the run of a plan in which some variants, rules or disciplines are external.
     ///
     /// # Errors
     /// Those of [`Simulation::new`], and external code that fails.
-    pub fn with_externals(plan: &Plan, external: &Externals) -> Result<Simulation, SimError> {
+    pub fn with_externals(plan: Plan, external: &Externals) -> Result<Simulation, SimError> {
         Simulation::with(plan, external, Pace::Late)
     }
 
-    pub(crate) fn with(plan: &Plan, external: &Externals, pace: Pace) -> Result<Simulation, SimError> {
-        dumbbell_plan::check(plan)?;
+    pub(crate) fn with(mut plan: Plan, external: &Externals, pace: Pace) -> Result<Simulation, SimError> {
+        dumbbell_plan::check(&plan)?;
         let failure = Failure::default();
         let holds = !(external.variants.is_empty() && external.rules.is_empty());
         let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
         let may_fail = holds || has_workload || !external.disciplines.is_empty();
-        let mut net = Network::new(plan, pace, &external.disciplines, &failure)?;
+        let mut net = Network::new(&plan, pace, &external.disciplines, &failure)?;
         if holds {
             net.hold_senders();
         }
+        plan.links = Vec::new();
         let first_timer = 2 * net.links();
         let measure = first_timer + TIMERS * plan.flows.len();
         net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
         let mut flows = Vec::with_capacity(plan.flows.len());
         let mut factories = Factories::default();
         for (i, flow) in plan.flows.iter().enumerate() {
-            let flow = build(plan, i, flow, &mut factories, external, &failure)?;
+            let flow = build(&plan, i, flow, &mut factories, external, &failure)?;
             net.set_timer(i, APP, flow.info().start);
             flows.push(flow);
         }
@@ -194,7 +195,6 @@ impl Simulation {
         let flows = results.collect();
         let queues = net.finish();
         if may_fail {
-            net.close_queues();
             check(&failure, net.end)?;
         }
         let captures = net.captures();

@@ -50,7 +50,7 @@ impl Run {
     /// Begins the run of a plan (JSON).
     pub(crate) fn start(plan: &[u8]) -> Result<Run, String> {
         let plan: Plan = serde_json::from_slice(plan).map_err(|e| format!("invalid plan: {e}"))?;
-        let simulation = Simulation::new(&plan).map_err(|e| e.to_string())?;
+        let simulation = Simulation::new(plan).map_err(|e| e.to_string())?;
         Ok(Run::Begun(Box::new(simulation)))
     }
 

@@ -21,7 +21,7 @@ from dumbbell.scenario.seen import own_disciplines
 from dumbbell.scenario.video import Video
 
 if TYPE_CHECKING:
-    from dumbbell.backends.long_series import LongSeries
+    from dumbbell.long_series import LongSeries
     from dumbbell.scenario import Scenario
 
 __all__ = ["Simulator"]
@@ -161,7 +161,7 @@ def _long_series(scenario: Scenario) -> LongSeries | None:
     trace = scenario.trace
     if not (trace.tables or trace.packets or scenario.capture.at):
         return None
-    from dumbbell.backends.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
+    from dumbbell.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
 
     return LongSeries()
 

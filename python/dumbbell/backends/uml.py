@@ -11,12 +11,12 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
-from dumbbell.backends.options import Switch, cell_of, is_on, number, sample
+from dumbbell.backends.options import Switch, cell_of, is_on, number, one_of, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
@@ -45,13 +45,17 @@ class Uml:
         A run is killed after so many seconds of the host's clock. Default: a generous bound from its size.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
+        Only with ``emulation="tc"``.
+    emulation : "tc" or "link"
+        The emulation of the network between the hosts. ``tc``: links made of the kernel's queue disciplines.
+        ``link``: links emulated by Dumbbell, as on the host's kernel: Wi-Fi, traces, outages and all others that the
+        simulator has.
     allow_programs : "off" or "on"
         ``on``: a scenario may start programs of its own choice, within the virtual machine; see
         `programs.own_commands`.
     """
 
     name = "uml"
-    emulation = "uml"
     description = "kernel: in virtual time (uml)"
 
     def __init__(
@@ -60,10 +64,14 @@ class Uml:
         limit_s: float | None = None,
         offloads: Switch = "off",
         allow_programs: Switch = "off",
+        emulation: Literal["tc", "link"] = "tc",
     ) -> None:
         self.sample_ms = sample(sample_ms)
         self.limit_s = None if limit_s is None else number("limit_s", limit_s, 0.1)
         self.offloads = is_on("offloads", offloads)
+        self.emulation = one_of("emulation", emulation, ["tc", "link"])
+        if self.offloads and emulation == "link":
+            raise BackendError("offloads: 'on' given: in virtual time only emulation=tc has them")
         self.allow_programs = is_on("allow_programs", allow_programs)
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -90,7 +98,8 @@ class Uml:
         if (reason := programs.machine_refusal(plan)) is not None:
             raise BackendError(f"back end 'uml': {reason}{cell_of(job)}")
         try:
-            return _core.plan_uml(json.dumps(programs.commands(plan, public=True), allow_nan=False), self.offloads)
+            text = json.dumps(programs.commands(plan, public=True), allow_nan=False)
+            return _core.plan_uml_link(text) if self.emulation == "link" else _core.plan_uml(text, self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'uml': {e}{cell_of(job)}") from None
 
@@ -160,6 +169,7 @@ class Uml:
                     "plan": programs.commands(plan, public=True),
                     "sample_ns": round(self.sample_ms * 1e6),
                     "offloads": self.offloads,
+                    "emulation": self.emulation,
                 },
                 memory_mb=memory,
                 seed=job.seed,
@@ -177,7 +187,8 @@ class Uml:
             if not kept:
                 folder.remove()
         result = finished.result
-        facts = {"emulation": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
+        emulation = "uml" if self.emulation == "tc" else "uml, emulation=link"
+        facts = {"emulation": emulation, "host": result["facts"]["host"], "counters": result["counters"]}
         if started_programs:
             from dumbbell.backends import program_outputs  # noqa: PLC0415 - imports numpy and polars
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +122,8 @@ def analyze(
     From stdin (`tcpdump -w - | dumbbell analyze -`) the flows of each second are printed on stderr while the capture
     is written, and the report at the end or after Ctrl-C.
 
-    The exit code is 1 if a file is damaged or truncated. The results then contain everything that could be read, and
-    a message names the place of the damage.
+    The exit code is 1 if a file is damaged or truncated, or if reading fails. The results then contain everything
+    that could be read, and a message names the place of the damage.
     """
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
@@ -161,10 +162,9 @@ def analyze(
     captures = _analyze_together(names, options) if len(parts) > 1 and "-" not in names else []
     for part in [] if captures else parts:
         if "-" in part:
-            with following(part) as (go_on, live):
-                captures.append(analyze_files(part, progress=go_on, live=live, **options))
-                if not go_on():
-                    captures[-1].damage = []  # the input ended by Ctrl-C, maybe inside a frame
+            with following(part) as (state, live):
+                read = partial(analyze_files, part, progress=state.go_on, live=live, **options)
+                captures.append(state.analyze(read))
             continue
         with _progress(part) as moved:
             captures.append(analyze_files(part, progress=moved, **options))
@@ -201,10 +201,8 @@ def _log(names: list[str], options: dict[str, Any], *, as_json: bool) -> None:
         stream.write(lines + b"\n")
         stream.flush()
 
-    with stopping(names) as go_on:
-        capture = analyze_files(names, log=log, progress=lambda *_: go_on(), **options)
-        if not go_on():
-            return  # the input ended by Ctrl-C, maybe inside a frame
+    with stopping(names) as state:
+        capture = state.analyze(partial(analyze_files, names, log=log, progress=state.go_on, **options))
     for damage in capture.damage:
         output.note(f"damage: {damage['file']}, byte {damage['offset']}: {damage['text']}")
     if capture.damage:

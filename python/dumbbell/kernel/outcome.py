@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
@@ -87,16 +87,27 @@ def _read(path: Path, contents: list[dict[str, Any]]) -> MutableMapping[str, Tab
     """Return the tables of a file; long ones stay on disk."""
     if not contents:
         return {}
-    from dumbbell.backends.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
+    with path.open("rb") as file:
+        return tables([(contents, file)])
+
+
+def tables(sources: Iterable[tuple[list[dict[str, Any]], BinaryIO]]) -> MutableMapping[str, Table]:
+    """Return the tables of some files; long ones stay on disk. Of two tables with one name, the last one is meant.
+
+    Parameters
+    ----------
+    sources : iterable of (list of dict, file)
+        The tables' columns with names, types and offsets, and the file in which they are.
+    """
+    from dumbbell.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
 
     long, last = LongSeries(), {}
-    with path.open("rb") as file:
-        for table in contents:
-            begin, rows = 0, table["columns"][0]["rows"]
-            while rows - begin > PART_ROWS:
-                long.add_rows(table["name"], _rows(file, table, begin, PART_ROWS))
-                begin += PART_ROWS
-            last[table["name"]] = _rows(file, table, begin, rows - begin)
+    for name, (table, file) in {t["name"]: (t, file) for contents, file in sources for t in contents}.items():
+        begin, rows = 0, table["columns"][0]["rows"]
+        while rows - begin > PART_ROWS:
+            long.add_rows(name, _rows(file, table, begin, PART_ROWS))
+            begin += PART_ROWS
+        last[name] = _rows(file, table, begin, rows - begin)
     return long.completed(last)
 
 
@@ -110,16 +121,3 @@ def _rows(file: BinaryIO, table: dict[str, Any], begin: int, count: int) -> Tabl
         file.seek(column["offset"] + begin * dtype.itemsize)
         found[column["name"]] = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
     return found
-
-
-def tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:
-    """Return the columns in ``raw`` as arrays; ``contents`` has their names, types and offsets."""
-    import numpy as np  # noqa: PLC0415 - slow to import
-
-    return {
-        table["name"]: {
-            column["name"]: np.frombuffer(raw, np.dtype(column["type"]), column["rows"], column["offset"])
-            for column in table["columns"]
-        }
-        for table in contents
-    }

@@ -8,6 +8,8 @@ only the minimum and srtt are known.
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+from io import BytesIO
 from typing import Any
 
 from dumbbell.kernel.outcome import Table, tables
@@ -43,14 +45,14 @@ class Merged:
     ----------
     flows, transfers : list of dict
         Rows, as those of the other back ends.
-    tables : dict of str to Table
-        Series by name.
+    tables : mapping of str to Table
+        Series by name; long ones are on disk.
     """
 
     def __init__(self) -> None:
         self.flows: list[dict[str, Any]] = []
         self.transfers: list[dict[str, Any]] = []
-        self.tables: dict[str, Table] = {}
+        self.tables: MutableMapping[str, Table] = {}
 
 
 def merge(plan: dict[str, Any], answers: list[Answer], router: Answer | None) -> Merged:
@@ -58,11 +60,10 @@ def merge(plan: dict[str, Any], answers: list[Answer], router: Answer | None) ->
     merged = Merged()
     ends: dict[tuple[int, int], dict[str, Any]] = {}
     for answer in answers:
-        merged.tables |= tables(answer.document["tables"], answer.payloads[0])
         for end in answer.document["ends"]:
             ends[end["flow"], end["side"]] = end
-    if router is not None:
-        merged.tables |= tables(router.document["tables"], router.payloads[0])
+    measured = answers if router is None else [*answers, router]
+    merged.tables = tables((answer.document["tables"], BytesIO(answer.payloads[0])) for answer in measured)
     merged.transfers = _transfers(plan, answers)
     for n, flow in enumerate(plan["flows"]):
         row = _row(flow, ends[n, 0], ends[n, 1])

@@ -7,7 +7,8 @@ one of these at a time. Therefore processes make the runs of a large sweep, in b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from pathlib import Path
 
 from dumbbell.backends import Backend, Simulator
 from dumbbell.exceptions import BackendError, DumbbellError
@@ -49,13 +50,15 @@ def of_use(scenario: Scenario, backend: Backend, runs: int) -> Cluster | None:
     """Return processes of this machine if they make these runs sooner than threads."""
     if runs < APART or allowed() < 2 or one_machine_only(scenario, backend) is not None:
         return None
-    if scenario.trace.tables or scenario.cells.seen.captures:  # threads have them in the memory of this process
+    if scenario.trace.tables or scenario.cells.seen.captures:  # threads write them only once
         return None
     return Cluster("local", allowed())
 
 
-def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster) -> Iterator[Batch]:
+def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster, folder: Path) -> Generator[Batch]:
     """Make runs, and yield each batch as soon as it is finished, in any order.
+
+    Workers on this machine put the files of runs into ``folder``.
 
     Raises
     ------
@@ -71,7 +74,8 @@ def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster) -> I
         return (places, LONGEST_S[here]) if places else None
 
     portable = Portable.of(scenario) if here else Portable.with_contents(scenario)
-    with cluster.workers(MAKER, Setup(portable, build_hash())) as workers:
+    setup = Setup(portable, build_hash(), folder if here else None)
+    with cluster.workers(MAKER, setup) as workers:
         for _, batch in workers.run(next_task):
             remaining.extendleft(reversed(batch.left))
             if batch.runs:

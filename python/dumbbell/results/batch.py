@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import get_args
 
 from dumbbell import _core
@@ -15,7 +16,7 @@ from dumbbell.results.build_hash import build_hash
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart
 from dumbbell.results.record import Run, run_key
-from dumbbell.results.run_files import PackedFiles
+from dumbbell.results.run_files import MovedFiles, PackedFiles
 from dumbbell.results.runs import Place
 from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario.portable import Portable
@@ -35,7 +36,7 @@ class Batch:
     runs : list of StoredRun
     rows : FramePart or None
         Their rows as columns, compressed.
-    files : dict of str to PackedFiles
+    files : dict of str to PackedFiles or MovedFiles
         Their series and captures, by key.
     left : sequence of (int, int)
         Runs that were not begun, because the others took long, or have large files.
@@ -47,7 +48,7 @@ class Batch:
 
     runs: list[StoredRun] = field(default_factory=list)
     rows: FramePart | None = None
-    files: dict[str, PackedFiles] = field(default_factory=dict)
+    files: dict[str, PackedFiles | MovedFiles] = field(default_factory=dict)
     left: Sequence[Place] = ()
     error: str | None = None
     took_s: float = 0.0
@@ -55,10 +56,20 @@ class Batch:
 
 @dataclass(frozen=True)
 class Setup:
-    """All that a worker needs: a scenario, and the build of Dumbbell that it must have."""
+    """All that a worker needs.
+
+    Attributes
+    ----------
+    scenario : Portable
+    build : str
+        The build of Dumbbell that the worker must have.
+    folder : Path or None
+        Where a worker on the same machine puts the files of runs; the others return their contents.
+    """
 
     scenario: Portable
     build: str
+    folder: Path | None = None
 
 
 Task = tuple[Sequence[Place], float]
@@ -73,7 +84,7 @@ def maker(setup: Setup) -> Callable[[Task], Batch]:
             f"{setup.build}): install the same wheel everywhere"
         )
     scenario = setup.scenario.scenario()
-    cells, simulator = scenario.cells, Simulator()
+    cells, simulator, folder = scenario.cells, Simulator(), setup.folder
 
     def make(task: Task) -> Batch:
         places, longest_s = task
@@ -87,7 +98,7 @@ def maker(setup: Setup) -> Callable[[Task], Batch]:
             try:
                 finished = simulator.one(job)
                 run = Run.of(finished, 0, run_key(job))
-                files = PackedFiles.of(finished)
+                files = PackedFiles.of(finished) if folder is None else MovedFiles.of(finished, folder)
             except DumbbellError as e:
                 batch.error = str(e)
                 break

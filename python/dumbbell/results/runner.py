@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -18,7 +19,8 @@ from dumbbell.results import apart
 from dumbbell.results.batch import Batch
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
-from dumbbell.results.runs import PART, RunLog, Runs
+from dumbbell.results.run_files import folder_of_files
+from dumbbell.results.runs import PART, Place, RunLog, Runs
 from dumbbell.results.store import Store
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.workers import at_most
@@ -209,27 +211,37 @@ class _Making:
         done = total - len(missing)
         if self.how.progress is not None:
             self.how.progress(done, total)
-        for cells in self._made(missing):
-            for part in map(self.log.part, cells):
-                expected[part] -= 1
-                if last and not expected[part]:
-                    (self.store.runs if self.store else self.log).close(part)
-            done += len(cells)
-            if self.how.progress is not None:
-                self.how.progress(done, total)
+        with closing(self._made(missing)) as every:
+            for cells in every:
+                for part in map(self.log.part, cells):
+                    expected[part] -= 1
+                    if last and not expected[part]:
+                        (self.store.runs if self.store else self.log).close(part)
+                done += len(cells)
+                if self.how.progress is not None:
+                    self.how.progress(done, total)
 
-    def _made(self, missing: Sequence[Job]) -> Iterator[list[int]]:
+    def _made(self, missing: Sequence[Job]) -> Generator[list[int]]:
         """Make runs and keep them; yields the cells of those that were kept."""
         cluster = self.how.cluster or apart.of_use(self.scenario, self.backend, len(missing))
         if cluster is not None:
             places = [(job.cell.number, job.repetition) for job in missing]
-            for batch in apart.batches(self.scenario, places, cluster) if places else ():
-                self._keep_batch(batch)
-                yield [run.cell for run in batch.runs]
+            if places:
+                yield from self._made_apart(places, cluster)
             return
         for finished in self.backend.run(missing, self.how.parallel):
             self._keep(finished)
             yield [finished.job.cell.number]
+
+    def _made_apart(self, places: Sequence[Place], cluster: Cluster) -> Iterator[list[int]]:
+        """Let workers make runs and keep them; the workers have ended before the folder of their files is removed."""
+        with (
+            self.store.apart() if self.store is not None else folder_of_files() as folder,
+            closing(apart.batches(self.scenario, places, cluster, folder)) as batches,
+        ):
+            for batch in batches:
+                self._keep_batch(batch)
+                yield [run.cell for run in batch.runs]
 
     def _keep_batch(self, batch: Batch) -> None:
         """Keep the finished runs of a batch."""
@@ -239,6 +251,8 @@ class _Making:
             for run in batch.runs:
                 self.log.add(run.cell, run)
             self.tables.update({key: files.tables() for key, files in batch.files.items()})
+        for files in batch.files.values():
+            files.remove()
         if batch.rows is not None:
             self.log.add_frames(batch.rows)
 

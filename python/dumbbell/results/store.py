@@ -26,7 +26,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,7 @@ from dumbbell.results.batches import Batches, file_hash, unreadable
 from dumbbell.results.build_hash import build_hash
 from dumbbell.results.file_names import file_name, files_in, write_names
 from dumbbell.results.record import Run
-from dumbbell.results.run_files import PackedFiles, RunFiles
+from dumbbell.results.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
 from dumbbell.results.runs import PART, RunLog
 from dumbbell.results.stored_run import StoredRun
 from dumbbell.scenario import Scenario, files, own_disciplines, own_variants, trusted
@@ -100,8 +100,11 @@ class Store:
             elif any(self.path.iterdir()):
                 raise ResultsError(f"{self.path}: not empty, and not a results directory: choose another")
             self._lock = self._locked()
-            for left in self._partial.glob("*.new"):
-                left.unlink()
+            for left in self._partial.iterdir():
+                if left.is_dir():
+                    shutil.rmtree(left)
+                elif left.suffix == ".new":
+                    left.unlink()
             self._keep_files(scenario)
             self._write_manifest(scenario, backend, finished=None)
             self._log = self.runs.read(self._cells_per_part(scenario))
@@ -319,12 +322,16 @@ class Store:
             self._keep_run_files(RunFiles.of(finished), key)
             self.runs.keep(cell, Run.of(finished, 0, key))
 
-    def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles]) -> None:
+    def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles | MovedFiles]) -> None:
         """Write finished runs that are text already; first their series and captures, by key."""
         with self._writing():
-            for key, packed in files.items():
-                self._keep_run_files(packed.files(), key)
+            for key, made in files.items():
+                self._keep_run_files(made.files(), key)
             self.runs.keep_stored(runs)
+
+    def apart(self) -> AbstractContextManager[Path]:
+        """Make a folder for files that other processes write: they move from there to their places."""
+        return folder_of_files(self._partial)
 
     def _keep_run_files(self, files: RunFiles, key: str) -> None:
         if files.series:

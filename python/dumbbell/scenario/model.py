@@ -158,7 +158,10 @@ class Scenario(Part):
     @classmethod
     def from_dict(cls, document: Document, changes: Mapping[str, Any] | None = None) -> Self:
         """Read a document of plain values, as a TOML or JSON reader gives it."""
-        document = copy.deepcopy(document)
+        try:
+            document = copy.deepcopy(document)
+        except RecursionError:
+            raise ScenarioError([Problem("", "nested too deeply")]) from None
         changed: dict[tuple[str, ...], str] = {}
         for path, value in (changes or {}).items():
             before = changed.setdefault(canonical(document, path), path)

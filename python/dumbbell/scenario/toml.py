@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from typing import Any
 
 import tomli_w
@@ -23,8 +24,20 @@ def read(text: str) -> dict[str, Any]:
 
 
 def write(document: dict[str, Any]) -> str:
-    """Write TOML."""
-    return tomli_w.dumps(document)
+    """Write TOML; ScenarioError names a swept value None, which stands for a key that isn't given: TOML has none."""
+    try:
+        return tomli_w.dumps(document)
+    except TypeError:
+        raise ScenarioError([Problem(place, "None can't be written as TOML") for place in _nones(document)]) from None
+
+
+def _nones(node: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401
+    """Yield the places of None in a document."""
+    if node is None:
+        yield place
+    inner = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value_ in inner:
+        yield from _nones(value_, f"{place}.{key}" if place else str(key))
 
 
 def value(text: str) -> object:

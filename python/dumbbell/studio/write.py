@@ -22,28 +22,11 @@ __all__ = ["available", "bundle", "model", "page"]
 FOLDER = files("dumbbell.studio")
 WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
 FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
-PAGE = (
-    *(
-        "page/dom",
-        "page/keys",
-        "page/settings",
-        "page/events",
-        "page/figures",
-        "page/controls",
-        "page/svg",
-        "page/charts",
-    ),
-    *(
-        "page/packets",
-        "page/player",
-        "page/predict",
-        "page/panels",
-        "page/capture-tables",
-        "page/files-view",
-        "page/given",
-        "page/studio",
-    ),
+MODULES = (
+    "dom keys settings events figures controls svg charts packets player predict panels capture-tables files-view "
+    "given studio"
 )
+PAGE = tuple(f"page/{name}" for name in MODULES.split())
 """Modules in the order of their imports."""
 
 

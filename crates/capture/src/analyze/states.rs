@@ -1,6 +1,7 @@
 //! The states of the connections by slot. Those with recent segments are ready for use, at most [`Options::max_ready`] of
 //! them; the others are [packed](crate::pack), and unpacked with their next segment. The choice is that of the
-//! second-chance (clock) algorithm. Results do not depend on it.
+//! second-chance (clock) algorithm. Where most segments are of a packed connection, keeping many ready only costs cache
+//! misses: then [`LEAST`] are kept, until a review finds that more would help. Results do not depend on it.
 //!
 //! [`Options::max_ready`]: super::Options::max_ready
 
@@ -9,6 +10,13 @@ use std::net::IpAddr;
 use crate::flow::Connection;
 use crate::pack::{Pack, Packer, fields, unpack, unpack_into};
 use crate::series::Series;
+
+/// Connections kept ready while most segments are of a packed one: they stay in the processor's cache.
+const LEAST: usize = 256;
+/// Connections unpacked from one review of the number to the next.
+const REVIEW: u64 = 16_384;
+/// Every so many reviews with [`LEAST`] the larger number is tried again.
+const RETRY: u32 = 32;
 
 /// A connection with the series of both directions.
 pub(super) struct Open {
@@ -51,6 +59,13 @@ pub(super) struct States {
     ready: Vec<u32>,
     hand: usize,
     most: usize,
+    /// Connections kept ready now: `most` or `LEAST`.
+    limit: usize,
+    /// Uses, and those of packed connections, since the last review.
+    uses: u64,
+    misses: u64,
+    /// Reviews since `limit` became `LEAST`.
+    reviews: u32,
     packer: Packer,
     /// Memory for the next connection that becomes ready.
     spare: Option<Box<Open>>,
@@ -60,13 +75,26 @@ impl States {
     /// Keeps at most `most` connections ready.
     pub(super) fn new(most: usize) -> Self {
         let most = most.max(1);
-        Self { slots: Vec::new(), ready: Vec::new(), hand: 0, most, packer: Packer::default(), spare: None }
+        Self {
+            slots: Vec::new(),
+            ready: Vec::new(),
+            hand: 0,
+            most,
+            limit: most,
+            uses: 0,
+            misses: 0,
+            reviews: 0,
+            packer: Packer::default(),
+            spare: None,
+        }
     }
 
     /// The connection of a slot.
     #[inline]
     pub(super) fn get(&mut self, slot: usize) -> Option<&mut Open> {
+        self.uses += 1;
         if let State::Packed { .. } = self.slots.get(slot)? {
+            self.misses += 1;
             self.admit(slot);
             self.unpack(slot);
         }
@@ -108,7 +136,10 @@ impl States {
     /// Adds a slot to the ready ones. If there are too many, one that was not used recently is packed.
     #[cold]
     fn admit(&mut self, slot: usize) {
-        if self.ready.len() < self.most {
+        if self.misses >= REVIEW {
+            self.review();
+        }
+        if self.ready.len() < self.limit {
             self.ready.push(slot as u32);
             return;
         }
@@ -129,6 +160,22 @@ impl States {
             break;
         }
         self.ready[self.hand] = slot as u32;
+    }
+
+    /// Chooses the number of connections that are kept ready.
+    fn review(&mut self) {
+        let most_miss = 2 * self.misses > self.uses;
+        (self.uses, self.misses) = (0, 0);
+        self.reviews = if self.limit < self.most { self.reviews + 1 } else { 0 };
+        self.limit = if most_miss && self.reviews < RETRY { LEAST.min(self.most) } else { self.most };
+        for slot in self.ready.drain(self.limit.min(self.ready.len())..) {
+            let state = &mut self.slots[slot as usize];
+            if let State::Ready(open) = state {
+                let excess = open.excess() as u32;
+                *state = State::Packed { bytes: self.packer.pack(&**open), excess };
+            }
+        }
+        self.hand = self.hand.min(self.ready.len().saturating_sub(1));
     }
 
     /// Number of slots.
@@ -175,5 +222,58 @@ impl States {
             State::Packed { bytes, excess } if *excess > 0 => Some(unpack::<Open>(bytes).series),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const MOST: usize = 1_024;
+
+    fn open(number: u64) -> Open {
+        let end = |port| (IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        Open::new(Connection::new(number, number), [end(1), end(2)])
+    }
+
+    fn states(connections: usize) -> States {
+        let mut states = States::new(MOST);
+        for slot in 0..connections {
+            assert!(states.begin(slot, open(slot as u64)).is_none());
+        }
+        states
+    }
+
+    /// Uses the slots in turn until `uses` are counted.
+    fn use_in_turn(states: &mut States, slots: usize, uses: u64) {
+        for slot in (0..slots).cycle().take(uses as usize) {
+            assert_eq!(states.get(slot).map(|open| open.connection.number), Some(slot as u64));
+            assert!(states.ready.len() <= states.limit);
+        }
+    }
+
+    #[test]
+    fn few_are_ready_while_most_uses_are_of_packed_ones_and_many_again_later() {
+        let mut states = states(4 * MOST);
+        use_in_turn(&mut states, 4 * MOST, 2 * REVIEW);
+        assert_eq!((states.limit, states.ready.len()), (LEAST, LEAST));
+        // MOST / 2 connections don't fit into LEAST; the larger number is tried again, and stays.
+        use_in_turn(&mut states, MOST / 2, (u64::from(RETRY) + 2) * REVIEW);
+        assert_eq!(states.limit, MOST);
+        let misses = states.misses;
+        use_in_turn(&mut states, MOST / 2, 4 * REVIEW);
+        assert_eq!((states.limit, states.misses), (MOST, misses));
+    }
+
+    #[test]
+    fn many_stay_ready_while_most_uses_are_of_ready_ones() {
+        let mut states = states(4 * MOST);
+        for round in 0..REVIEW as usize {
+            use_in_turn(&mut states, MOST / 4, 4);
+            assert!(states.get(MOST + round % (3 * MOST)).is_some());
+        }
+        assert_eq!(states.limit, MOST);
     }
 }

@@ -256,7 +256,8 @@ impl Nv {
     }
 }
 
-/// Returns a factor as Linux computes with it, in whole `units`; itself on a stack that doesn't count segments.
+/// Returns a factor as Linux computes with it, in whole `units` [Linux tcp_nv.c tcpnv_acked, tcpnv_recalc_ssthresh]; itself on a
+/// stack that doesn't count segments.
 fn in_units(factor: f64, units: f64, cx: &Cx) -> f64 {
     if cx.counts_segments() { (units * factor).floor() / units } else { factor }
 }

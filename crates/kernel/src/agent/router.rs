@@ -164,7 +164,14 @@ impl Router {
         let (plan, device, signals) = (self.plan.clone(), self.device.clone(), Arc::new(Signals::default()));
         let theirs = signals.clone();
         let carries = move || {
-            link_thread::run(&plan, &*device, false, (zero, plan.duration_ns), &theirs, Some(observer))
+            link_thread::run(
+                &plan,
+                &*device,
+                false,
+                link_thread::Period::real(zero, plan.duration_ns),
+                &theirs,
+                Some(observer),
+            )
         };
         let thread = std::thread::Builder::new().name("link".into()).spawn(carries);
         let thread = thread.step(|| "thread".into())?;

@@ -2,14 +2,18 @@
 //! powers the machine off. Its root directory is a folder of the host (hostfs)
 //! [Linux Documentation/virt/uml/user_mode_linux_howto_v2.rst].
 
+mod emulated_network;
+mod packet_sockets;
 pub mod surroundings;
 
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
+use crate::host::Emulation;
 use crate::plan::target::{Kernel, Target};
-use crate::run;
+use crate::run::network::FlowHosts;
 use crate::run::taps::Taps;
 use crate::run::veth_network::{build, set_sysctl};
+use crate::run::{self, Measured};
 use crate::sys::{self, Clock};
 use dumbbell_plan::{AppPlan, Plan};
 use serde::Deserialize;
@@ -30,6 +34,13 @@ struct Order {
     /// The kernel that the plan is translated for: a host's network can be made here too.
     #[serde(default)]
     kernel: Kernel,
+    /// The emulation of the network between the hosts.
+    #[serde(default = "queue_disciplines")]
+    emulation: Emulation,
+}
+
+fn queue_disciplines() -> Emulation {
+    Emulation::Tc
 }
 
 /// Runs `/plan.json`; leaves `/result.json` and `/tables.bin`, or `/error.txt`.
@@ -50,19 +61,33 @@ fn work() -> Result<(), KernelError> {
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     limits()?;
+    let measured = match order.emulation {
+        Emulation::Tc => with_queue_disciplines(&order)?,
+        Emulation::Link => emulated_network::run(&order.plan, order.sample_ns)?,
+    };
+    run::output::write(Path::new("/"), &measured)
+}
+
+fn with_queue_disciplines(order: &Order) -> Result<Measured, KernelError> {
     let target = Target { kernel: order.kernel, offloads: order.offloads };
     let network = build(&order.plan, target, &LoadedVariants::default())?;
     let flow_hosts = network.flow_hosts(&LoadedVariants::default())?;
-    for (hosts, flow) in flow_hosts.iter().zip(&order.plan.flows) {
-        if let (Some(variant), AppPlan::Program { .. }) = (&hosts.variant, &flow.application) {
-            make_default(variant, &hosts.namespaces)?;
-        }
-    }
+    default_variants(&order.plan, &flow_hosts)?;
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
     let mut measured = run::execute(&order.plan, &flow_hosts, taps, Clock::Wall, order.sample_ns)?;
     measured.facts["host"] = host;
-    run::output::write(Path::new("/"), &measured)
+    Ok(measured)
+}
+
+/// Makes the congestion control of a flow of programs the default of its hosts: programs don't choose one.
+fn default_variants(plan: &Plan, flow_hosts: &[FlowHosts]) -> Result<(), KernelError> {
+    for (hosts, flow) in flow_hosts.iter().zip(&plan.flows) {
+        if let (Some(variant), AppPlan::Program { .. }) = (&hosts.variant, &flow.application) {
+            make_default(variant, &hosts.namespaces)?;
+        }
+    }
+    Ok(())
 }
 
 /// Raises limits: TCP may use 3/4 of the memory, because nothing else needs it (`tcp_mem`), and only the memory limits the

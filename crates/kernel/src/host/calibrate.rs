@@ -97,7 +97,14 @@ pub(super) fn with_link_emulation(
     let thread = std::thread::Builder::new()
         .name("calibration".into())
         .spawn(move || {
-            link_thread::run(&plan_there, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None)
+            link_thread::run(
+                &plan_there,
+                &*tunnels,
+                offloads,
+                link_thread::Period::real(zero, u64::MAX >> 1),
+                &theirs,
+                None,
+            )
         })
         .step(|| "thread".into())?;
     while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {

@@ -8,7 +8,8 @@ use crate::run::facts::Cpu;
 use crate::run::network::{LinkResults, Network, Observation};
 use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
-use serde_json::json;
+use dumbbell_sim::LiveOutput;
+use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::os::fd::OwnedFd;
@@ -52,7 +53,14 @@ impl Network for EmulatedNetwork<'_> {
         self.zero = zero;
         let (observer, observations) = channel();
         let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            link_thread::run(&plan, &*tunnels, offloads, (zero, plan.duration_ns), &signals, Some(observer))
+            link_thread::run(
+                &plan,
+                &*tunnels,
+                offloads,
+                link_thread::Period::real(zero, plan.duration_ns),
+                &signals,
+                Some(observer),
+            )
         });
         self.running = Some((thread.step(|| "thread".into())?, observations));
         self.cpu = Some(Cpu::now());
@@ -95,19 +103,23 @@ impl Network for EmulatedNetwork<'_> {
             },
             "cpu": self.cpu.as_ref().map(Cpu::since),
         });
-        let mut output = report.output;
-        for (n, capture) in output.captures.iter().enumerate() {
-            let name = format!("capture-{n}.pcapng");
-            let file = File::create(&name).step(|| name.clone())?;
-            capture.write(BufWriter::new(file)).step(|| name.clone())?;
-        }
-        Ok(LinkResults {
-            queues: std::mem::take(&mut output.queues),
-            tables: output.trace.tables,
-            duplicated: Some(output.duplicated),
-            facts,
-        })
+        results(report.output, facts)
     }
+}
+
+/// Writes the captures into this folder, and returns the results of the links.
+pub(crate) fn results(mut output: LiveOutput, facts: Value) -> Result<LinkResults, KernelError> {
+    for (n, capture) in output.captures.iter().enumerate() {
+        let name = format!("capture-{n}.pcapng");
+        let file = File::create(&name).step(|| name.clone())?;
+        capture.write(BufWriter::new(file)).step(|| name.clone())?;
+    }
+    Ok(LinkResults {
+        queues: std::mem::take(&mut output.queues),
+        tables: output.trace.tables,
+        duplicated: Some(output.duplicated),
+        facts,
+    })
 }
 
 /// Returns the number of packets that hosts sent and that the TUN devices dropped: their transmit queue was full.

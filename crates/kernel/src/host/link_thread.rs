@@ -19,6 +19,7 @@ use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, IpVersion, SeqUnwrapper};
 use std::collections::BTreeMap;
+use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -118,7 +119,7 @@ impl Spin {
     }
 }
 
-/// The TUN devices that connect the link with the hosts.
+/// The devices that connect the link with the hosts.
 pub(crate) trait Tunnels {
     /// Returns the descriptors that packets of hosts are read from, each with its token.
     fn all(&self) -> Vec<(u64, &OwnedFd)>;
@@ -128,6 +129,14 @@ pub(crate) trait Tunnels {
     fn packet(&self, token: u64, bytes: &[u8]) -> Option<Packet>;
     /// Returns the descriptor that delivers the packets of a direction.
     fn delivers(&self, direction: u32) -> &OwnedFd;
+    /// Reads a packet from the descriptor of a token, with the `virtio_net_hdr` before it; None: none is available.
+    fn read(&self, token: u64, into: &mut [u8]) -> std::io::Result<Option<usize>> {
+        sys::read(self.of(token), into)
+    }
+    /// Delivers a packet of a direction, given in parts: `virtio_net_hdr`, then the packet.
+    fn write(&self, direction: u32, parts: &[IoSlice<'_>]) -> std::io::Result<()> {
+        sys::write(self.delivers(direction), parts)
+    }
 }
 
 /// A device for each host of each flow: token and direction are twice the flow's number, plus 1 for the data receiver's.
@@ -183,7 +192,7 @@ struct Link<'a> {
     /// A whole packet, for captures.
     whole: Vec<u8>,
     tunnels: &'a dyn Tunnels,
-    zero: u64,
+    period: Period,
     /// Packets by handle.
     frames: Vec<Frame>,
     events: Vec<Event>,
@@ -197,17 +206,39 @@ struct Link<'a> {
     foreign: u64,
 }
 
-/// Runs the plan's network from `zero` (steady clock) to the run's time `end`, or until `Signals::stop`. Packets that leave and
-/// reach hosts are reported through `observer`.
+/// The time of a link thread. With `Clock::Wall`, which is for the guest, time is virtual: it stops while the thread works, so
+/// the thread needs no priority and doesn't spin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
+    pub(crate) clock: Clock,
+    /// Time of the run's beginning by the clock, ns.
+    pub(crate) zero: u64,
+    /// The run's end, ns after its beginning.
+    pub(crate) end: u64,
+}
+
+impl Period {
+    /// The period of a run on the host, in real time.
+    pub(crate) fn real(zero: u64, end: u64) -> Period {
+        Period { clock: Clock::Steady, zero, end }
+    }
+
+    fn is_virtual(self) -> bool {
+        self.clock == Clock::Wall
+    }
+}
+
+/// Runs the plan's network in its period, or until `Signals::stop`. Packets that leave and reach hosts are reported through
+/// `observer`.
 pub(crate) fn run(
     plan: &Plan,
     tunnels: &dyn Tunnels,
     offloads: bool,
-    (zero, end): (u64, u64),
+    period: Period,
     signals: &Signals,
     observer: Option<Sender<Observation>>,
 ) -> Result<Report, KernelError> {
-    let real_time = sys::real_time(PRIORITY).is_ok();
+    let real_time = !period.is_virtual() && sys::real_time(PRIORITY).is_ok();
     let began = sys::thread_time();
     let live = Live::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?;
     let mut link = Link {
@@ -218,7 +249,7 @@ pub(crate) fn run(
         next_delivery: 0,
         whole: Vec::new(),
         tunnels,
-        zero,
+        period,
         frames: Vec::new(),
         events: Vec::new(),
         numbering: vec![Numbering::default(); 2 * plan.flows.len()],
@@ -229,9 +260,9 @@ pub(crate) fn run(
         refused: 0,
         foreign: 0,
     };
-    link.event_loop(end, signals)?;
+    link.event_loop(signals)?;
     Ok(Report {
-        output: link.live.finish(Time(end)),
+        output: link.live.finish(Time(period.end)),
         late: link.late,
         delivered: link.delivered,
         refused: link.refused,
@@ -243,24 +274,26 @@ pub(crate) fn run(
 
 impl Link<'_> {
     fn now(&self) -> u64 {
-        sys::now(Clock::Steady).saturating_sub(self.zero)
+        sys::now(self.period.clock).saturating_sub(self.period.zero)
     }
 
-    fn event_loop(&mut self, end: u64, signals: &Signals) -> Result<(), KernelError> {
+    fn event_loop(&mut self, signals: &Signals) -> Result<(), KernelError> {
+        let end = self.period.end;
         let epoll = sys::epoll().step(|| "epoll".into())?;
-        let timer = sys::timer(Clock::Steady).step(|| "timer".into())?;
+        let timer = sys::timer(self.period.clock).step(|| "timer".into())?;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let mut buffer = vec![0; VIRTIO + (1 << 16)];
         let mut units = Vec::new();
         for (token, tunnel) in self.tunnels.all() {
             // Packets from before the run are discarded.
-            while sys::read(tunnel, &mut buffer).step(|| "tun".into())?.is_some() {}
+            while self.tunnels.read(token, &mut buffer).step(|| "tun".into())?.is_some() {}
             sys::epoll_add(&epoll, tunnel.as_raw_fd(), libc::EPOLLIN, token).step(|| "epoll".into())?;
         }
         signals.ready.store(true, Ordering::Release);
         let mut ready = Vec::new();
         let mut set_for = 0;
-        let mut spin = Spin { ns: SPIN, measured: (self.now(), sys::thread_time()) };
+        let spin = if self.period.is_virtual() { 0 } else { SPIN };
+        let mut spin = Spin { ns: spin, measured: (self.now(), sys::thread_time()) };
         loop {
             let now = self.now();
             self.advance(now.min(end));
@@ -268,7 +301,7 @@ impl Link<'_> {
                 return Ok(());
             }
             let due = self.next_action().min(end).min(now + LONGEST_SLEEP);
-            if now > spin.measured.0 + SHARE_INTERVAL {
+            if !self.period.is_virtual() && now > spin.measured.0 + SHARE_INTERVAL {
                 spin.adapt(now, sys::thread_time());
             }
             sys::epoll_poll(&epoll, &mut ready).step(|| "epoll".into())?;
@@ -276,13 +309,13 @@ impl Link<'_> {
                 let at = due - spin.ns;
                 // Setting the timer costs as much as a packet: if it is already set to an earlier time, it is kept.
                 if set_for <= now || at < set_for {
-                    sys::set_timer(&timer, self.zero + at).step(|| "timer".into())?;
+                    sys::set_timer(&timer, self.period.zero + at).step(|| "timer".into())?;
                     set_for = at;
                 }
                 sys::epoll_wait(&epoll, &mut ready).step(|| "epoll".into())?;
             }
             for (token, _) in ready.drain(..).filter(|(token, _)| *token != TIMER) {
-                while let Some(n) = sys::read(self.tunnels.of(token), &mut buffer).step(|| "tun".into())? {
+                while let Some(n) = self.tunnels.read(token, &mut buffer).step(|| "tun".into())? {
                     split(&buffer[..n], self.offloads, &mut units);
                     let now = self.now();
                     for unit in units.drain(..) {
@@ -436,8 +469,7 @@ impl Link<'_> {
     }
 
     fn write(&mut self, direction: u32, packet: &Joined) {
-        let device = self.tunnels.delivers(direction);
-        self.refused += u64::from(packet.write(|parts| sys::write(device, parts)).is_err());
+        self.refused += u64::from(packet.write(|parts| self.tunnels.write(direction, parts)).is_err());
     }
 }
 

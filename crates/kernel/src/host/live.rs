@@ -50,7 +50,16 @@ pub(super) fn wait_with_links(plan: &Plan, hosts: &TunHosts) -> Result<(), Kerne
     let zero = sys::now(Clock::Steady);
     let thread = std::thread::Builder::new()
         .name("link".into())
-        .spawn(move || link_thread::run(&plan, &*tunnels, offloads, (zero, u64::MAX >> 1), &theirs, None))
+        .spawn(move || {
+            link_thread::run(
+                &plan,
+                &*tunnels,
+                offloads,
+                link_thread::Period::real(zero, u64::MAX >> 1),
+                &theirs,
+                None,
+            )
+        })
         .step(|| "thread".into())?;
     let waited = wait();
     signals.stop.store(true, Ordering::Relaxed);

@@ -7,7 +7,7 @@
 //! it ends, for any reason. It ends with the process that started it.
 
 mod calibrate;
-mod emulated_network;
+pub(crate) mod emulated_network;
 pub mod entrance;
 pub(crate) mod link_thread;
 mod live;
@@ -61,7 +61,7 @@ struct Order {
 /// The emulation of the network between the hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Emulation {
+pub(crate) enum Emulation {
     /// Our link emulation.
     #[default]
     Link,

@@ -246,7 +246,7 @@ impl LinkMeter {
         let share = |part: f64| if span > 0.0 { part / span } else { 0.0 };
         QueueResult {
             name: name.to_owned(),
-            discipline: discipline.to_owned(),
+            discipline: discipline.to_owned().into(),
             arrivals: self.arrivals,
             departures: self.departures,
             delivered: self.delivered,

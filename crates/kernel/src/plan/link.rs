@@ -15,7 +15,7 @@ const ETHERNET: i32 = 14;
 const SUPER_PACKET: u64 = 1 << 16;
 
 /// The end of refusals: which back ends support the feature.
-pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel -o emulation=link do";
+pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel or uml -o emulation=link do";
 
 /// Returns the shaper at the node's interface, and the netem at the interface of the link's namespace behind it. `crossings` are
 /// the directions of flows that cross the link.

@@ -2,6 +2,7 @@
 //! machine needs for a topology.
 
 use crate::plan::target::Kernel;
+use crate::plan::tun::TunTopology;
 use crate::plan::veth::VethTopology;
 use dumbbell_plan::{AppPlan, Plan};
 
@@ -13,6 +14,10 @@ pub(crate) const FRAME: usize = 256;
 /// Memory of a namespace and of a veth pair with its queue disciplines, bytes: measured with 1200 of each, rounded up.
 const NAMESPACE: u64 = 300_000;
 const VETH_PAIR: u64 = 100_000;
+/// Largest receive buffer of a packet socket of link emulation in virtual time, bytes: more than a host sends at one instant.
+pub(crate) const PACKET_BUFFER: u64 = 32 << 20;
+/// Memory for the packets in emulated queues, bytes.
+const PACKETS: u64 = 64 << 20;
 /// Most connections of a workload at a time: each has two sockets, and a process may have 65,536 files.
 pub(crate) const MOST_CONNECTIONS: usize = 10_000;
 /// Memory of a connection of a workload beside its data, bytes: two sockets with their files, its meters.
@@ -44,8 +49,22 @@ impl VethTopology {
         let rings: usize =
             (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
         let network = self.namespaces.len() as u64 * NAMESPACE + self.pairs.len() as u64 * VETH_PAIR;
-        let works = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
-        let connections = if works { MOST_CONNECTIONS as u64 * CONNECTION } else { 0 };
-        self.send_buffers + network + connections + (rings * FRAME) as u64
+        self.send_buffers + network + connections(plan) + (rings * FRAME) as u64
     }
+}
+
+impl TunTopology {
+    /// Returns the memory of the virtual machine for namespaces, interfaces, emulated queues and buffers, bytes.
+    #[must_use]
+    pub fn memory(&self, plan: &Plan) -> u64 {
+        let hosts = 2 * self.flows.len() as u64;
+        let network = (hosts + 1) * NAMESPACE + hosts * VETH_PAIR;
+        self.send_buffers(plan) + network + connections(plan) + PACKETS + PACKET_BUFFER
+    }
+}
+
+/// Returns the memory of the connections of workloads, bytes.
+fn connections(plan: &Plan) -> u64 {
+    let works = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
+    if works { MOST_CONNECTIONS as u64 * CONNECTION } else { 0 }
 }

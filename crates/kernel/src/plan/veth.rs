@@ -5,8 +5,8 @@
 //! flow's host -- node ==[queue]== link's namespace ==[netem]== node -- flow's host
 //! ```
 //! Every node is a namespace that forwards. Each flow has a host at both ends, one veth pair from the node. A link a-b is a
-//! namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate (`qdisc/shaper.rs`),
-//! and the interface of the link's namespace towards b has a netem with transmission time, delay, jitter and loss. A
+//! namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate
+//! (`qdisc/shaper.rs`), and the interface of the link's namespace towards b has a netem with transmission time, delay, jitter and loss. A
 //! packet leaves the queue when its transmission begins, so the limit counts waiting packets only:
 //!
 //! ```text
@@ -174,15 +174,13 @@ impl VethTopology {
         };
         topology.place_links(plan)?;
         match target.kernel {
-            Kernel::Guest => topology.boot = boot(plan)?,
+            Kernel::Guest => {
+                topology.boot = boot(plan)?;
+                ipv6::refuse_in_guest(plan)?;
+            }
             Kernel::Host => refuse_module_parameters(plan)?,
         }
-        for (number, flow) in plan.flows.iter().enumerate() {
-            if let (IpVersion::V6, Kernel::Guest) = (flow.ip, target.kernel) {
-                let message = "6 given: the kernel in virtual time is built without IPv6: back ends 'sim' and 'kernel' \
-                               (-o emulation=link or tc) run it";
-                return Err(KernelError::refused(&format!("flows.{}.ip", flow.name), message));
-            }
+        for number in 0..plan.flows.len() {
             topology.place_flow(plan, number)?;
         }
         topology.place_routes(plan)?;
@@ -325,7 +323,7 @@ impl VethTopology {
 
 /// Returns the options of the kernel's command line that set parameters of congestion control: one set for all flows of a
 /// variant.
-fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
+pub(crate) fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
     let mut sets: BTreeMap<&str, (Vec<String>, &str)> = BTreeMap::new();
     for flow in &plan.flows {
         let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };

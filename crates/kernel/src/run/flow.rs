@@ -94,9 +94,9 @@ impl FlowRun {
         let kind = match (flow_hosts.variant.clone(), source, &flow.application) {
             (variant, _, AppPlan::Program { server, client, file, .. }) => {
                 let config = ProgramConfig {
-                    server: server.clone(),
-                    client: client.clone(),
-                    file: file.clone(),
+                    server: server.as_deref().cloned(),
+                    client: (**client).clone(),
+                    file: file.as_deref().cloned(),
                     number,
                     seconds: (stop.saturating_sub(start) / 1_000_000_000).saturating_sub(1).max(1),
                     variant: variant.unwrap_or_default(),
@@ -205,7 +205,7 @@ impl FlowRun {
         };
         let mut result = FlowResult {
             name: plan.name.clone(),
-            variant: variant.into(),
+            variant: variant.to_owned().into(),
             application: plan.application.kind().into(),
             start_s: self.start as f64 * 1e-9,
             stop_s: self.window.to as f64 * 1e-9,

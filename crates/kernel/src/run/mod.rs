@@ -34,8 +34,8 @@ const MAX_DRAIN_NS: u64 = 5_000_000_000;
 /// Time that the last packets of finished flows take beside the delays of all links, ns.
 const LAST_PACKETS_NS: u64 = 1_000_000_000;
 /// Whole seconds between the start of the guest and that of the run. CoDel takes time 0 for the time of its last drop, and a drop
-/// within 16 intervals for a recent one [Linux include/net/codel_impl.h codel_dequeue]: after them the
-/// first drop begins anew.
+/// within 16 intervals for a recent one [Linux include/net/codel_impl.h codel_dequeue]: after them the first drop
+/// begins anew.
 const UPTIME_S: u64 = 10;
 
 /// The results of a run.

@@ -121,20 +121,23 @@ pub(crate) fn build(
 
 /// Waits until all interfaces are running.
 fn wait_for_links(layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<(), KernelError> {
-    const PATIENCE: Duration = Duration::from_secs(60);
-    let began = Instant::now();
     for end in layout.pairs.iter().flat_map(|wire| &wire.ends) {
         sys::enter_net_namespace(&namespaces[end.namespace]).step(|| "namespace".into())?;
-        let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
-        while !sys::is_running(&control, &end.name()).step(|| end.name())? {
-            if began.elapsed() > PATIENCE {
-                return Err(KernelError::Invalid(format!(
-                    "interface {} isn't running after 60 s",
-                    end.name()
-                )));
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        wait_until_running(&end.name())?;
+    }
+    Ok(())
+}
+
+/// Waits until an interface of the namespace that this thread is in is running.
+pub(crate) fn wait_until_running(interface: &str) -> Result<(), KernelError> {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let began = Instant::now();
+    let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
+    while !sys::is_running(&control, interface).step(|| interface.to_owned())? {
+        if began.elapsed() > PATIENCE {
+            return Err(KernelError::Invalid(format!("interface {interface} isn't running after 60 s")));
         }
+        std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
 }

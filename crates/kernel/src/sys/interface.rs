@@ -1,7 +1,7 @@
 //! Interfaces: TUN devices, offloads, state [netdevice(7); Linux ethtool.h, if_tun.h].
 
 use super::{check, owned, text, would_block};
-use std::io::{Error, IoSlice, Result};
+use std::io::{Error, IoSlice, IoSliceMut, Result};
 use std::mem::zeroed;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -75,6 +75,14 @@ pub(crate) fn interface_addresses() -> Result<Vec<(String, Ipv4Addr)>> {
 pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
     // SAFETY: `into` is valid for its length.
     let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Reads a packet into two parts, one after the other [readv(2)]; returns the length of both. None: none is available.
+pub(crate) fn read_parts(fd: &OwnedFd, first: &mut [u8], rest: &mut [u8]) -> Result<Option<usize>> {
+    let mut parts = [IoSliceMut::new(first), IoSliceMut::new(rest)];
+    // SAFETY: an IoSliceMut has the layout of an iovec; each is valid for its length.
+    let n = unsafe { libc::readv(fd.as_raw_fd(), parts.as_mut_ptr().cast(), parts.len() as libc::c_int) };
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 

@@ -13,7 +13,7 @@ mod time;
 mod wait;
 
 pub(crate) use interface::{
-    interface_addresses, interface_number, is_running, offload, read, set_offload, tunnel, write,
+    interface_addresses, interface_number, is_running, offload, read, read_parts, set_offload, tunnel, write,
 };
 pub(crate) use isolation::{
     bind_mount, is_read_only, make_device, mount_host_files, mount_memory, new_mount_namespace, new_mounts,
@@ -29,9 +29,9 @@ pub(crate) use process::{
 };
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
-    accept, bind, blocking_socket, connect, discard, enable_timestamps, family_of, listen, option, receive,
-    receive_from, receive_with_timestamp, send, send_part, send_to, set_option, set_option_bytes, shutdown,
-    socket,
+    accept, bind, bind_to_interface, blocking_socket, connect, discard, enable_timestamps, family_of, listen,
+    option, receive, receive_from, receive_with_timestamp, send, send_part, send_to, set_option,
+    set_option_bytes, shutdown, socket,
 };
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
 pub(crate) use wait::{epoll, epoll_add, epoll_poll, epoll_wait};

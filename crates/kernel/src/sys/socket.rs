@@ -72,6 +72,19 @@ pub(crate) fn bind(fd: &OwnedFd, at: SocketAddr) -> Result<()> {
     check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const a).cast(), length) }).map(drop)
 }
 
+/// Binds a packet socket to an interface: from now on it receives the packets of a protocol [packet(7)].
+pub(crate) fn bind_to_interface(fd: &OwnedFd, protocol: u16, index: u32) -> Result<()> {
+    // SAFETY: all zeros are a valid address, and `a` is one of that length.
+    unsafe {
+        let mut a: libc::sockaddr_ll = zeroed();
+        a.sll_family = libc::AF_PACKET as u16;
+        a.sll_protocol = protocol.to_be();
+        a.sll_ifindex = index as i32;
+        let length = size_of::<libc::sockaddr_ll>() as u32;
+        check(libc::bind(fd.as_raw_fd(), (&raw const a).cast(), length)).map(drop)
+    }
+}
+
 /// Starts to connect.
 pub(crate) fn connect(fd: &OwnedFd, to: SocketAddr) -> Result<()> {
     let (a, length) = address(to);

@@ -100,6 +100,12 @@ impl Red {
         self.avg < self.params.max_th
     }
 
+    /// True while the average is between the thresholds, the lower one included [Linux include/net/red.h red_cmp_thresh].
+    #[must_use]
+    pub fn is_between(&self) -> bool {
+        self.avg >= self.params.min_th && self.may_mark()
+    }
+
     /// Returns p_b at the current average.
     #[must_use]
     pub fn p_b(&self) -> f64 {

@@ -166,7 +166,7 @@ pub(crate) struct RedQdisc {
     rate: Rate,
     idle_since: Time,
     queue: Fifo,
-    /// The rules of Linux; None: those of the publication.
+    /// State of Linux's rules [Linux sch_red.c red_enqueue]; None: the rules are those of the publication.
     linux: Option<LinuxRed>,
 }
 
@@ -189,7 +189,7 @@ fn limit_in_mode(limit: Limit, by_bytes: bool, mean_packet: f64) -> f64 {
     }
 }
 
-/// Returns true if the rules are Linux's, which exist without some of the parameters.
+/// Returns true if the rules are Linux's, which lack some of the parameters [Linux sch_red.c red_policy].
 fn follows_linux(params: &Params, link: &LinkInfo) -> Result<bool, ParamError> {
     if !link.follows_linux(params) {
         return Ok(false);
@@ -301,7 +301,7 @@ impl RedQdisc {
         }
         self.red.adapt_max_p(cx.now);
         let p_b = self.red.p_b();
-        let is_between = p_b > 0.0 && self.red.may_mark();
+        let is_between = self.red.is_between();
         if !is_between {
             linux.outside_thresholds();
         }

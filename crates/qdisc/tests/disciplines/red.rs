@@ -164,16 +164,30 @@ fn linux(params: &[(&str, &str)]) -> QdiscFixture {
 #[test]
 fn linux_drops_from_max_th_on_and_excepts_the_first_arrival_above_min_th() {
     // The average is the backlog at each arrival: the first arrival finds an idle queue. max_p of 100 %: p_b is 1/4 at 3 packets,
-    // 1/2 at 4, 3/4 at 5. The arrival that finds 2 has p_b = 0; that with 3 only draws a number; the next one counts 1.
+    // 1/2 at 4, 3/4 at 5. The arrival that finds 2 has p_b = 0 and only draws a number; the next one counts 1.
     let mut q = linux(&[("weight", "1"), ("max_p", "100 %"), ("ecn", "true")]);
     q.ecn(Ecn::ECT0);
     let fates: Vec<Fate> = (0..6).map(|_| q.arrive(0, 1500)).collect();
-    assert_eq!(fates[..4], [Fate::Queued; 4]);
+    assert_eq!(fates[..3], [Fate::Queued; 3]);
     assert!(!fates.contains(&Fate::Dropped(Forced)), "{fates:?}");
     while q.backlog().packets < 6 {
         q.arrive(0, 1500);
     }
     assert_eq!(q.arrive(0, 1500), Fate::Dropped(Forced)); // also if ECN-capable
+}
+
+#[test]
+fn linux_counts_arrivals_whose_average_is_min_th() {
+    // Five arrivals find two packets: the first only draws a number, the others count 1 to 4 with p_b = 0. With a backlog of 3
+    // the count is 5 and p_b 1/4, and 5/4 exceeds every number drawn [Linux include/net/red.h red_cmp_thresh].
+    let mut q = linux(&[("weight", "1"), ("max_p", "100 %"), ("ecn", "true")]);
+    q.ecn(Ecn::ECT0).arrive(0, 1500);
+    q.arrive(0, 1500);
+    for _ in 0..4 {
+        assert_eq!(q.arrive(0, 1500), Fate::Queued);
+        q.send();
+    }
+    assert_eq!([q.arrive(0, 1500), q.arrive(0, 1500)], [Fate::Queued, Fate::Marked]);
 }
 
 #[test]

@@ -66,6 +66,7 @@ impl ConnectionFactory {
     }
 }
 
+/// A run may have very many flows, so that rarely used parts are boxed.
 pub(crate) struct TcpFlow {
     info: FlowInfo,
     application: &'static str,
@@ -73,13 +74,15 @@ pub(crate) struct TcpFlow {
     /// The transfers of the application.
     transfers: Option<Transfers>,
     factory: Arc<ConnectionFactory>,
-    source: Option<Source>,
+    source: Option<Box<Source>>,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
-    /// The current or last connection; None before the first.
+    /// The current or last connection; None before the first, and after the end of the last one.
     current: Option<Box<Connection>>,
     connection: u32,
+    /// Packets that have arrived at both ends, modulo 2^32.
+    arrived: u32,
     open: bool,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
@@ -116,11 +119,12 @@ impl TcpFlow {
             transfers: Transfers::of(&app),
             app,
             factory,
-            source,
+            source: source.map(Box::new),
             random,
             seeds,
             current: None,
             connection: 0,
+            arrived: 0,
             open: false,
             timers: [Time::NEVER; 2],
             begun: 0,
@@ -275,7 +279,26 @@ impl TcpFlow {
         }
     }
 
+    /// Frees the last connection after its end: both endpoints are closed and have nothing to send, and no packet of the flow
+    /// is in the network. No event can change a result from here on.
+    fn release(&mut self, net: &Network) {
+        let ended =
+            |end: &Endpoint| end.state() == State::Done && !end.owes_ack() && end.ack_timer().is_none();
+        let Some(connection) = self.current.as_deref() else { return };
+        if self.recorder.is_none()
+            && ended(connection.sender())
+            && ended(connection.receiver())
+            && net.arrivals(self.info.index) == self.arrived
+        {
+            self.meter.connection_ends(Some(connection));
+            self.current = None;
+        }
+    }
+
     fn stop(&mut self, net: &mut Network) {
+        if self.all_transfers_completed() && self.current.is_none() {
+            return; // nothing changes until the results are made
+        }
         let result = self.metrics(net);
         self.result = Some(Box::new(result));
         self.meter.forget_ack_times();
@@ -332,6 +355,7 @@ impl TcpFlow {
         if forward && !self.all_transfers_completed() {
             self.info.counts(packet, net.now);
         }
+        self.arrived = self.arrived.wrapping_add(1);
         let body = net.body(packet.body);
         if !ahead && body.connection != self.connection {
             return true; // of an earlier connection
@@ -361,6 +385,11 @@ impl TcpFlow {
             self.act_and_send(net);
         }
         true
+    }
+
+    /// True after the last transfer has arrived and its connection was closed by the sender.
+    fn is_over(&self) -> bool {
+        self.transfers.is_some() && !self.open && self.all_transfers_completed()
     }
 
     fn is_last_transfer(&self) -> bool {
@@ -450,6 +479,9 @@ impl Flow for TcpFlow {
 
     fn on_packet(&mut self, packet: Arrived, _forward: bool, net: &mut Network) {
         self.process(packet, net.now, false, net);
+        if self.is_over() {
+            self.release(net);
+        }
     }
 
     fn restart_meter(&mut self, net: &Network) {

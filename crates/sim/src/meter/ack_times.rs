@@ -18,6 +18,7 @@ use dumbbell_tcp::{DeliveredSegment, SegmentFate};
 use dumbbell_trace::tables::RttTable;
 use dumbbell_trace::{Table, TableSlice};
 use dumbbell_units::{Dur, Time};
+use std::borrow::Cow;
 
 /// True if the cumulative ACK covers, beside others, a retransmitted packet that no SACK has reported before.
 #[inline]
@@ -40,10 +41,10 @@ fn gives_rtt(fate: SegmentFate, covers_retransmission: bool) -> bool {
 pub struct AckTimes {
     /// Times that are an RTT and an ACK delay: nearly all of them, so that a packet costs one record.
     both: DurationStats,
-    /// Times that are an RTT only: until a SACK.
-    rtt_only: DurationStats,
+    /// Times that are an RTT only: until a SACK. Most flows have none, or none of the next ones.
+    rtt_only: Option<Box<DurationStats>>,
     /// Times that are an ACK delay only.
-    ack_delay_only: DurationStats,
+    ack_delay_only: Option<Box<DurationStats>>,
     /// Sum (ns) and number of the times from the first transmission to the cumulative ACK.
     first: (u128, u64),
 }
@@ -74,9 +75,9 @@ impl AckTimes {
     #[inline]
     fn record(&mut self, age: Dur, fate: SegmentFate, covers_retransmission: bool) {
         match (gives_rtt(fate, covers_retransmission), fate) {
-            (true, SegmentFate::Sacked) => self.rtt_only.record(age),
+            (true, SegmentFate::Sacked) => self.rtt_only.get_or_insert_default().record(age),
             (true, _) => self.both.record(age),
-            (false, _) => self.ack_delay_only.record(age),
+            (false, _) => self.ack_delay_only.get_or_insert_default().record(age),
         }
     }
 
@@ -85,18 +86,24 @@ impl AckTimes {
         *self = AckTimes::new();
     }
 
+    fn both_and(&self, others: Option<&DurationStats>) -> Cow<'_, DurationStats> {
+        let mut all = Cow::Borrowed(&self.both);
+        if let Some(others) = others {
+            all.to_mut().merge(others);
+        }
+        all
+    }
+
     /// Sets the columns of a flow's result.
     pub fn fill(&self, r: &mut FlowResult) {
-        let mut rtt = self.both.clone();
-        rtt.merge(&self.rtt_only);
+        let rtt = self.both_and(self.rtt_only.as_deref());
         r.rtt_mean_ms = rtt.mean_ms();
         r.rtt_min_ms = rtt.min_ms();
         r.rtt_p50_ms = rtt.percentile_ms(0.5);
         r.rtt_p95_ms = rtt.percentile_ms(0.95);
         r.rtt_p99_ms = rtt.percentile_ms(0.99);
         r.rtt_max_ms = rtt.max_ms();
-        let mut ack_delay = self.both.clone();
-        ack_delay.merge(&self.ack_delay_only);
+        let ack_delay = self.both_and(self.ack_delay_only.as_deref());
         r.ack_delay_mean_ms = ack_delay.mean_ms();
         r.ack_delay_min_ms = ack_delay.min_ms();
         r.ack_delay_p50_ms = ack_delay.percentile_ms(0.5);

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! bucket   values below 2048 have one each; from there on each power of two is divided into 1024 buckets of equal width
-//! page     16 consecutive buckets, allocated with the first value in one of them
+//! list     the buckets of the first 512 values, in any order: most flows and queues have fewer
+//! page     then: counters of 16 consecutive buckets, allocated with the first value in one of them
 //! ```
 //! Each bucket is reported by its largest value. The buckets are those of HdrHistogram with three significant digits.
 
@@ -10,6 +11,8 @@
 const RESOLUTION_BITS: u32 = 10;
 /// Values below it have a bucket each.
 const EXACT_BELOW: u64 = 2 << RESOLUTION_BITS;
+/// Values in the list: it then takes as much memory as 16 pages, which a spread of 2 % needs.
+const LISTED: usize = 512;
 /// Buckets of a page: their counters fill a cache line.
 const PAGE: usize = 16;
 /// In the directory: a page that isn't allocated.
@@ -18,6 +21,14 @@ const NO_PAGE: u16 = u16::MAX;
 /// See the top of this file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
+    /// The buckets of the values, as long as there are no pages; there are fewer than 2^16 buckets.
+    list: Vec<u16>,
+    pages: Option<Box<Pages>>,
+}
+
+/// The counters of buckets, in pages.
+#[derive(Clone, Debug, Default)]
+struct Pages {
     total: u64,
     /// Number of the first page of the directory.
     first: usize,
@@ -49,13 +60,73 @@ fn largest_of(bucket: usize) -> u64 {
 impl Histogram {
     /// Number of values.
     pub(super) fn len(&self) -> u64 {
-        self.total
+        self.pages.as_ref().map_or(self.list.len() as u64, |pages| pages.total)
     }
 
     /// Adds a value.
     #[inline]
     pub(super) fn record(&mut self, value: u64) {
         let bucket = bucket_of(value);
+        match &mut self.pages {
+            Some(pages) => pages.record(bucket),
+            None if self.list.len() < self.list.capacity() => self.list.push(bucket as u16),
+            None => self.extend(bucket),
+        }
+    }
+
+    /// Adds a value to a list that is full: the list grows, or pages take its place.
+    #[cold]
+    fn extend(&mut self, bucket: usize) {
+        if self.list.len() < LISTED {
+            self.list.reserve_exact(self.list.len().max(4));
+            self.list.push(bucket as u16);
+        } else {
+            self.paged().record(bucket);
+        }
+    }
+
+    /// Moves the values of the list to pages, and returns these.
+    fn paged(&mut self) -> &mut Pages {
+        let list = std::mem::take(&mut self.list);
+        let pages = self.pages.get_or_insert_default();
+        list.iter().for_each(|bucket| pages.record(usize::from(*bucket)));
+        pages
+    }
+
+    /// Adds all values of `other`.
+    pub(super) fn merge(&mut self, other: &Histogram) {
+        match &other.pages {
+            Some(pages) => self.paged().merge(pages),
+            None if self.pages.is_none() && self.list.len() + other.list.len() <= LISTED => {
+                self.list.extend_from_slice(&other.list);
+            }
+            None => {
+                let pages = self.paged();
+                other.list.iter().for_each(|bucket| pages.record(usize::from(*bucket)));
+            }
+        }
+    }
+
+    /// Returns the `rank`-th smallest value, from 1, as the largest value of its bucket; 0 if there are fewer values.
+    pub(super) fn at_rank(&self, rank: u64) -> u64 {
+        if let Some(pages) = &self.pages {
+            return pages.at_rank(rank);
+        }
+        let mut list = self.list.clone();
+        match usize::try_from(rank.saturating_sub(1)) {
+            Ok(place) if place < list.len() => {
+                let (_, bucket, _) = list.select_nth_unstable(place);
+                largest_of(usize::from(*bucket))
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Pages {
+    /// Adds a value by its bucket.
+    #[inline]
+    fn record(&mut self, bucket: usize) {
         let page = bucket / PAGE;
         let place = match self.directory.get(page.wrapping_sub(self.first)) {
             Some(&place) if place != NO_PAGE => usize::from(place),
@@ -98,7 +169,7 @@ impl Histogram {
     }
 
     /// Adds all values of `other`.
-    pub(super) fn merge(&mut self, other: &Histogram) {
+    fn merge(&mut self, other: &Pages) {
         for (page, &from) in (other.first..).zip(&other.directory).filter(|(_, from)| **from != NO_PAGE) {
             let to = self.allocate(page);
             for (i, &count) in other.pages[usize::from(from)].iter().enumerate() {
@@ -110,7 +181,7 @@ impl Histogram {
     }
 
     /// Returns the `rank`-th smallest value, from 1, as the largest value of its bucket; 0 if there are fewer values.
-    pub(super) fn at_rank(&self, rank: u64) -> u64 {
+    fn at_rank(&self, rank: u64) -> u64 {
         let mut below = 0;
         for (page, &place) in (self.first..).zip(&self.directory).filter(|(_, place)| **place != NO_PAGE) {
             for (i, &count) in self.pages[usize::from(place)].iter().enumerate() {
@@ -145,12 +216,12 @@ mod tests {
 
     #[test]
     fn a_counter_may_pass_32_bits() {
-        let mut h = Histogram::default();
+        let mut h = Pages::default();
         h.record(7);
         h.add(0, 7, u32::MAX); // 2^32 in all
         h.total += u64::from(u32::MAX);
         h.record(9);
-        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1), h.len()), (7, 9, (1 << 32) + 1));
+        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1), h.total), (7, 9, (1 << 32) + 1));
         let mut twice = h.clone();
         twice.merge(&h);
         assert_eq!((twice.at_rank(2 << 32), twice.at_rank((2 << 32) + 1)), (7, 9));
@@ -162,15 +233,26 @@ mod tests {
         for i in 0..100_000 {
             h.record(40_000_000 + i % 1000); // 40 ms to 40.001 ms: one or two buckets
         }
-        assert!(h.pages.len() <= 2 && h.directory.len() <= 2, "{} {}", h.pages.len(), h.directory.len());
+        let pages = h.pages.unwrap();
+        assert!(pages.pages.len() <= 2 && pages.directory.len() <= 2, "{}", pages.pages.len());
+        assert_eq!(h.list.capacity(), 0);
+    }
+
+    #[test]
+    fn few_values_are_a_list() {
+        let mut h = Histogram::default();
+        (0..LISTED as u64).for_each(|i| h.record(40_000_000 + 40_000 * i));
+        assert!(h.pages.is_none() && h.list.capacity() == LISTED, "{}", h.list.capacity());
+        h.record(1);
+        assert_eq!((h.len(), h.at_rank(1), h.pages.is_some()), (LISTED as u64 + 1, 1, true));
     }
 
     proptest! {
         /// Every rank, also after a merge, is that of HdrHistogram with three significant digits.
         #[test]
         fn agrees_with_hdr_histogram(
-            values in prop::collection::vec((0u32..62, any::<u64>()), 1..300),
-            split in 0usize..300,
+            values in prop::collection::vec((0u32..62, any::<u64>()), 1..1500),
+            split in 0usize..1500,
         ) {
             let values: Vec<u64> = values.iter().map(|(bits, v)| (v >> (63 - bits)).max(1)).collect();
             let mut reference = hdrhistogram::Histogram::<u64>::new(3).unwrap();

@@ -185,6 +185,8 @@ impl Network {
             body.copies = Some(self.copies.add(body.copies));
             self.duplicated[direction_of(copy.flow) as usize] += u64::from(body.measured);
             copy.body = self.pool.copy(original);
+            let path = &mut self.paths[direction_of(copy.flow) as usize];
+            path.packets = path.packets.wrapping_add(1);
             if let Some(captures) = &mut self.captures {
                 captures.copied(link, original, copy.body);
             }
@@ -204,6 +206,8 @@ impl Network {
             if let Some(fates) = &mut self.fates {
                 fates.push(PacketFate::Dropped { handle: packet.body, lost });
             }
+            let path = &mut self.paths[direction_of(packet.flow) as usize];
+            path.packets = path.packets.wrapping_sub(1);
             self.free(packet.body);
         }
     }

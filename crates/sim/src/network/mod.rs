@@ -32,13 +32,17 @@ use crate::qlog::Qlog;
 use crate::queue_result::queue_result;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_cc::Failure;
-use dumbbell_plan::{AppPlan, LOCAL, Plan, QueueResult, Routes, Transfer};
+use dumbbell_plan::{AppPlan, LOCAL, Name, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
 use feeders::{Feeders, set_onward};
 pub use queues::Disciplines;
+use std::collections::VecDeque;
 use std::io;
+
+/// Links whose memory is freed together, while the results are made.
+const FREED_TOGETHER: usize = 4096;
 
 /// See the top of this file.
 pub(crate) struct Network {
@@ -52,10 +56,10 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     /// Wi-Fi media.
     pub(crate) air: Vec<Air>,
-    disciplines: Vec<String>,
+    disciplines: Vec<Name>,
     routes: Routes,
-    /// The first link of each flow and direction.
-    first_links: Vec<u32>,
+    /// For each flow and direction.
+    paths: Vec<Path>,
     pub(crate) pool: Pool,
     copies: Copies,
     /// Packets sent in the measured time of each flow of which every copy was dropped, per flow and direction.
@@ -73,6 +77,14 @@ pub(crate) struct Network {
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) qlogs: Vec<Qlog>,
+}
+
+/// The path of a flow's packets in one direction.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    first_link: u32,
+    /// Packets that were sent and not dropped, copies included, modulo 2^32.
+    packets: u32,
 }
 
 /// A packet that has reached its destination. Small enough for registers.
@@ -195,10 +207,10 @@ impl Network {
             events: EventQueue::new(2 * links.len() + TIMERS * plan.flows.len() + 1),
             links,
             air,
-            disciplines: plan.links.iter().map(|l| l.queue.name.clone()).collect(),
-            first_links: (0..)
+            disciplines: plan.links.iter().map(|l| queues::name(&l.queue)).collect(),
+            paths: (0..)
                 .zip(directions)
-                .map(|(direction, node)| routes.next(node, direction))
+                .map(|(direction, node)| Path { first_link: routes.next(node, direction), packets: 0 })
                 .collect(),
             routes,
             pool: Pool::default(),
@@ -240,6 +252,11 @@ impl Network {
     #[inline]
     pub(crate) fn free(&mut self, handle: u32) {
         self.pool.free(handle);
+    }
+
+    /// Packets of a flow that have arrived or will arrive, modulo 2^32: those sent and not dropped, and copies.
+    pub(crate) fn arrivals(&self, flow: usize) -> u32 {
+        self.paths[2 * flow].packets.wrapping_add(self.paths[2 * flow + 1].packets)
     }
 
     #[inline]
@@ -308,22 +325,22 @@ impl Network {
     pub(crate) fn finish(&mut self) -> Vec<QueueResult> {
         let span = (self.measure_from, self.end);
         let mut tables = self.finish_air();
-        let mut results = Vec::with_capacity(self.links.len());
-        for (link, discipline) in self.links.iter_mut().zip(&self.disciplines) {
-            if let Some(recorder) = link.recorder.take() {
-                tables.extend(recorder.finish());
-            }
-            results.push(queue_result(link, discipline, span));
-        }
+        let recorders = self.links.iter_mut().filter_map(|link| link.recorder.take());
+        tables.extend(recorders.flat_map(|recorder| recorder.finish()));
         self.trace.tables.extend(tables);
         self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
+        let mut results = Vec::with_capacity(self.links.len());
+        // The memory of the links is freed while that of the results grows.
+        let mut links = VecDeque::from(std::mem::take(&mut self.links));
+        for discipline in std::mem::take(&mut self.disciplines) {
+            let Some(mut link) = links.pop_front() else { break };
+            results.push(queue_result(&mut link, discipline, span));
+            link.close_queue(self.end);
+            if links.len().is_multiple_of(FREED_TOGETHER) {
+                links.shrink_to_fit();
+            }
+        }
         results
-    }
-
-    /// Checks the queues of external disciplines after the run.
-    pub(crate) fn close_queues(&mut self) {
-        let end = self.end;
-        self.links.iter_mut().for_each(|link| link.close_queue(end));
     }
 }
 

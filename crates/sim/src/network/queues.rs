@@ -2,7 +2,7 @@
 
 use crate::error::SimError;
 use dumbbell_cc::Failure;
-use dumbbell_plan::{LinkPlan, Plan};
+use dumbbell_plan::{LinkPlan, Name, Named, Plan};
 use dumbbell_qdisc::external::{External, ExternalQdisc};
 use dumbbell_qdisc::{LinkInfo, Qdisc};
 use dumbbell_units::param::ParamError;
@@ -12,6 +12,12 @@ use std::sync::Arc;
 
 /// External disciplines by the names that plans use.
 pub type Disciplines = BTreeMap<String, Arc<dyn External>>;
+
+/// The name of a discipline for results; those of the registry take no memory of their own.
+pub(super) fn name(queue: &Named) -> Name {
+    let row = dumbbell_qdisc::find(&queue.name);
+    row.map_or_else(|_| Name::Owned(queue.name.clone()), |row| Name::Borrowed(row.name))
+}
 
 /// Builds the discipline of a link and returns it with its columns. `part` names one of several queues of the link.
 pub(crate) fn build(

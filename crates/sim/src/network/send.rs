@@ -124,7 +124,9 @@ impl Network {
             captures.sent(direction, handle, self.pool.get(handle), bytes);
             captures.at_node(node, handle, ecn, self.now);
         }
-        let link = self.first_links[direction as usize];
+        let path = &mut self.paths[direction as usize];
+        path.packets = path.packets.wrapping_add(1);
+        let link = path.first_link;
         // Built in place: copying a struct that was just filled stalls the processor (store forwarding).
         let packet = Packet {
             bytes,

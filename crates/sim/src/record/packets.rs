@@ -60,6 +60,8 @@ pub(crate) struct PacketRecorder {
     /// How far links may be behind the clock.
     lag: Dur,
     keys: Vec<u128>,
+    /// The rows of a batch in the order of the table: each column is then one pass over them.
+    sorted: Vec<PacketRow>,
 }
 
 impl PacketRecorder {
@@ -70,6 +72,7 @@ impl PacketRecorder {
             batch: BATCH,
             lag,
             keys: Vec::new(),
+            sorted: Vec::new(),
         }
     }
 
@@ -87,10 +90,12 @@ impl PacketRecorder {
         let due = self.waiting.iter().enumerate().filter(|(_, row)| row.at < end);
         self.keys.clear();
         self.keys.extend(due.map(|(index, row)| row.key(index)));
-        self.keys.sort_unstable();
+        self.keys.sort(); // the stable sort uses the ascending runs, of which a batch has many
         self.order_drops();
-        let rows = self.keys.iter().map(|key| &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)]);
-        let table = &mut self.table;
+        let row = |key: &u128| self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
+        self.sorted.clear();
+        self.sorted.extend(self.keys.iter().map(row));
+        let (rows, table) = (self.sorted.iter(), &mut self.table);
         table.t_ns.extend(rows.clone().map(|row| row.at.0));
         table.event.extend(rows.clone().map(|row| row.event as u8));
         table.flow.extend(rows.clone().map(|row| direction_of(row.flow)));

@@ -103,7 +103,7 @@ proptest! {
     ) {
         stops.sort_unstable();
         let plan = all_captured(row.plan());
-        let mut simulation = Simulation::new(&plan).unwrap();
+        let mut simulation = Simulation::new(plan.clone()).unwrap();
         let mut parts: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         for stop in stops {
             simulation.advance(Time(stop)).unwrap();
@@ -133,7 +133,7 @@ fn a_long_run_passes_its_captures_on_in_parts() {
         parts.entry(name).or_default().extend(bytes);
         true
     };
-    let output = Simulation::new(&plan).unwrap().finish_in_parts(&mut sink).unwrap().unwrap();
+    let output = Simulation::new(plan.clone()).unwrap().finish_in_parts(&mut sink).unwrap().unwrap();
     assert!(count > 5, "{count} parts");
     add(&mut parts, &output);
     let all: usize = parts.values().map(Vec::len).sum();

@@ -34,7 +34,7 @@ proptest! {
     fn steps_change_no_result(row in network(), mut stops in prop::collection::vec(0..330_000_000u64, 0..6)) {
         stops.sort_unstable();
         let plan = row.plan();
-        let mut run = Simulation::new(&plan).unwrap();
+        let mut run = Simulation::new(plan.clone()).unwrap();
         let mut read: Vec<Columns> = Vec::new();
         for stop in stops {
             let more = run.advance(Time(stop)).unwrap();
@@ -73,7 +73,7 @@ proptest! {
     ) {
         stops.sort_unstable();
         let plan = row.plan();
-        let mut run = Simulation::new(&plan).unwrap();
+        let mut run = Simulation::new(plan.clone()).unwrap();
         let mut joined = Joined::default();
         for stop in stops {
             run.advance(Time(stop)).unwrap();
@@ -102,13 +102,13 @@ fn a_long_run_passes_its_series_on_in_parts() {
         joined.add(&table);
         true
     };
-    let output = Simulation::new(&row.plan()).unwrap().finish_in_parts(&mut sink).unwrap().unwrap();
+    let output = Simulation::new(row.plan()).unwrap().finish_in_parts(&mut sink).unwrap().unwrap();
     assert!(parts > 5 && most < 80_000, "{parts} parts of at most {most} rows");
     assert!(output.trace.tables.iter().all(|table| table.rows() < 70_000));
     output.trace.tables.iter().for_each(|table| joined.add(table));
     let whole = row.run();
     assert!(joined.0 == columns(whole.trace.tables.iter().map(|table| table.as_slice())));
-    let ended = Simulation::new(&row.plan()).unwrap().finish_in_parts(&mut |_| false).unwrap();
+    let ended = Simulation::new(row.plan()).unwrap().finish_in_parts(&mut |_| false).unwrap();
     assert!(ended.is_none(), "the first part was refused");
 }
 
@@ -117,7 +117,7 @@ fn the_series_are_there_while_the_run_is_in_progress() {
     let row = Row::new(&[(8_000_000, 10_000_000)])
         .tcp(0, 1, "newreno", json!({}), json!({"kind": "bulk"}))
         .set("/trace/series", json!(true));
-    let mut run = Simulation::new(&row.plan()).unwrap();
+    let mut run = Simulation::new(row.plan()).unwrap();
     assert!(run.advance(Time(5_000_000_000)).unwrap());
     let half = columns(run.series());
     let names = |columns: &Columns| columns.keys().map(|(table, _)| table.clone()).collect::<Vec<_>>();

@@ -18,9 +18,19 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "how the receiver reports marks: until the sender has reduced [RFC 3168 §6.1.3], for each \
               segment [RFC 8257 §3.2], by counters [RFC 9768]; fixed for variants that need one of the last two",
     },
+    Spec {
+        name: "ecn_fallback",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "a SYN that is sent again doesn't ask for ecn: the connection does without [RFC 3168 §6.1.1.1; Linux \
+              net.ipv4.tcp_ecn_fallback]; not with accurate feedback",
+    },
 ];
 
-pub(super) const LINUX: Defaults = &[];
+pub(super) const LINUX: Defaults = &[
+    // [Linux tcp_output.c __tcp_retransmit_skb, tcp_ecn_clear_syn]
+    ("ecn_fallback", "true"),
+];
 
 pub(super) const NS2: Defaults = &[];
 
@@ -31,6 +41,8 @@ pub struct EcnConfig {
     pub enabled: bool,
     /// How marks are reported.
     pub feedback: EcnFeedback,
+    /// True if only the first SYN asks for ECN.
+    pub fallback: bool,
     /// True if data packets carry ECT(1), which identifies scalable congestion control [RFC 9331].
     pub ect1: bool,
     /// True if the congestion control algorithm responds to the number of marks itself.
@@ -58,6 +70,7 @@ impl EcnConfig {
                 (EcnUse::Dctcp, _) | (EcnUse::Stack, "dctcp") => EcnFeedback::Dctcp,
                 _ => EcnFeedback::Classic,
             },
+            fallback: p.bool("ecn_fallback"),
             ect1: variant.ecn == EcnUse::Scalable,
             own_response: variant.ecn != EcnUse::Stack,
         }

@@ -16,7 +16,7 @@ const GROUPS: [&[Spec]; 8] = [
     ecn::PARAMS,
 ];
 
-const ORDER: [&str; 69] = [
+const ORDER: [&str; 70] = [
     "mss",
     "window",
     "initial_window",
@@ -86,6 +86,7 @@ const ORDER: [&str; 69] = [
     "data_headers",
     "ecn",
     "ecn_feedback",
+    "ecn_fallback",
 ];
 
 /// Every parameter, with the default of the preset `rfc`.

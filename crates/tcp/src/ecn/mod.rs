@@ -53,10 +53,11 @@ impl EcnMode {
         if a == b { a } else { EcnMode::Off }
     }
 
-    /// Returns the flags of a SYN.
-    pub(crate) fn syn_flags(config: &Config) -> TcpFlags {
+    /// Returns the flags of the first SYN, or of one that is sent again [RFC 3168 §6.1.1.1].
+    pub(crate) fn syn_flags(config: &Config, first: bool) -> TcpFlags {
         let wanted = EcnMode::wanted(config);
-        let (ae, any) = (wanted == EcnMode::Accurate, wanted != EcnMode::Off);
+        let ae = wanted == EcnMode::Accurate;
+        let any = wanted != EcnMode::Off && (first || ae || !config.ecn.fallback);
         TcpFlags::SYN | TcpFlags::AE.when(ae) | (TcpFlags::CWR | TcpFlags::ECE).when(any)
     }
 

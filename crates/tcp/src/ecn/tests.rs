@@ -122,7 +122,7 @@ fn handshakes_of_all_pairs() {
     let off = config("false", "classic");
     let (classic, accurate) = (config("true", "classic"), config("true", "accurate"));
     let negotiate = |client: &Config, server: &Config| {
-        let mode = EcnMode::on_syn(server, EcnMode::syn_flags(client));
+        let mode = EcnMode::on_syn(server, EcnMode::syn_flags(client, true));
         (EcnMode::on_syn_ack(client, mode.syn_ack_flags()), mode)
     };
     assert_eq!(negotiate(&accurate, &accurate), (EcnMode::Accurate, EcnMode::Accurate));
@@ -132,4 +132,18 @@ fn handshakes_of_all_pairs() {
     assert_eq!(negotiate(&accurate, &off), (EcnMode::Off, EcnMode::Off));
     let dctcp = config("true", "dctcp");
     assert_eq!(negotiate(&dctcp, &dctcp), (EcnMode::Dctcp, EcnMode::Dctcp));
+}
+
+#[test]
+fn linux_sends_the_syn_again_without_ecn() {
+    let given = [("ecn".to_owned(), dumbbell_units::param::Raw::Bool(true))];
+    let flags = |preset: &str, variant: &str, first| {
+        EcnMode::syn_flags(&Config::read(preset, &given, dumbbell_cc::find(variant).unwrap()).unwrap(), first)
+    };
+    assert!(flags("linux", "cubic", true).contains(TcpFlags::CWR | TcpFlags::ECE));
+    assert_eq!(flags("linux", "cubic", false), TcpFlags::SYN);
+    // RFC 3168 §6.1.1.1 allows it only. Accurate feedback isn't Linux 6.12's.
+    for (preset, variant) in [("rfc", "cubic"), ("linux", "prague")] {
+        assert_eq!(flags(preset, variant, true), flags(preset, variant, false));
+    }
 }

@@ -147,11 +147,12 @@ impl Endpoint {
             self.syn_sent_at = now;
         }
         self.syn_sends += 1;
+        let is_first = self.syn_sends == 1;
         self.handshake_rto_at = Some(now + self.sender.rtt.rto());
         *out = Segment {
             seq: self.isn,
             ack: if answer { self.peer_isn.at(1) } else { Seq(0) },
-            flags: if answer { self.ecn.mode.syn_ack_flags() } else { EcnMode::syn_flags(&config) },
+            flags: if answer { self.ecn.mode.syn_ack_flags() } else { EcnMode::syn_flags(&config, is_first) },
             window: config.buffer.autotuning.unwrap_or(config.buffer.window).min(0xffff) as u16,
             mss: Some(config.connection.mss_option),
             window_scale: Some(config.buffer.window_scale()),
@@ -162,8 +163,8 @@ impl Endpoint {
                 .then(|| (timestamp(now, config.connection.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
-        let (bytes, retransmission) = (out.packet_bytes(config.connection.ip), self.syn_sends > 1);
-        Transmit { bytes, ecn: Ecn::NOT_ECT, retransmission, payload_offset: 0, is_last: false }
+        let bytes = out.packet_bytes(config.connection.ip);
+        Transmit { bytes, ecn: Ecn::NOT_ECT, retransmission: !is_first, payload_offset: 0, is_last: false }
     }
 
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {

@@ -125,8 +125,9 @@ impl Recovery {
         }
     }
 
-    /// Starts recovery: congestion control reduces the window, unless a reduction is in progress. `delivered` are the bytes
-    /// that the ACK delivers which shows the loss.
+    /// Starts recovery: congestion control reduces the window, unless a reduction is in progress, whose end is also the end of
+    /// this recovery [Linux tcp_input.c tcp_enter_recovery, tcp_init_cwnd_reduction]. `delivered` are the bytes that the ACK
+    /// delivers which shows the loss.
     pub(super) fn enter_rack_recovery(&mut self, delivered: u64, cx: &mut RecoveryCx<'_>) {
         cx.counters.fast_retransmits += 1;
         self.tlp.end_seq = None;
@@ -137,9 +138,9 @@ impl Recovery {
             let recover_fs = self.recover_fs(delivered, cx);
             cx.notify_congestion(Congestion::Loss, cx.timer.backoffs, self.limited_transmit);
             self.start_reduction(recover_fs, cx);
+            self.recover = Some(cx.snd.max);
         }
         self.state = CaState::Recovery;
-        self.recover = Some(cx.snd.max);
         self.inflation = 0;
         self.frto = false;
         // PRR allows at least one segment with the first ACK; an algorithm with its own recovery decides itself.
@@ -147,7 +148,8 @@ impl Recovery {
     }
 
     /// Returns RecoverFS: the bytes that may be delivered during the reduction. Needed before the window is reduced.
-    // DIVERGES [RFC 9937 §6.1]: where reductions start from cwnd or the offered window, it is cwnd [Linux tcp_input.c tcp_init_cwnd_reduction].
+    // DIVERGES [RFC 9937 §6.1]: where reductions start from cwnd or the offered window, it is cwnd [Linux tcp_input.c
+    // tcp_init_cwnd_reduction].
     fn recover_fs(&self, delivered: u64, cx: &RecoveryCx<'_>) -> u64 {
         if cx.config.growth.reduce_from != ReduceFrom::Flight {
             return cx.cc.control.cwnd as u64;

@@ -174,3 +174,14 @@ fn partial_acks_reduce_the_window_itself_on_ns2() {
     assert_eq!(partial(4, 10, &mut parts), 0.0);
     assert_eq!(recovery.state, CaState::Open);
 }
+
+#[test]
+fn a_recovery_that_begins_during_the_reduction_for_a_mark_ends_with_it() {
+    for (state, expected) in [(CaState::Cwr, at(4)), (CaState::Open, at(10))] {
+        let mut parts = Parts::on("linux", "cubic");
+        let mut recovery = Recovery::new(&parts.config);
+        (recovery.state, recovery.recover) = (state, Some(at(4)));
+        recovery.enter_rack_recovery(0, &mut parts.cx());
+        assert_eq!((recovery.state, recovery.recover), (CaState::Recovery, Some(expected)));
+    }
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def graphs(found: Experiments, reported: Mapping[str, Any]) -> list[Picture]:
     for v in VARIANTS:
         captures = {f"run {k + 1}": c for k, c in enumerate(found.hall.captures[found.losses["hall"], v])}
         most = float(reported["error_packets_per_s"]["tcp"])
-        drawn.append(io_graph(f"hall-{v}", f"Congested Wi-Fi, {LABELS[v]}", captures, wrong=most))
+        drawn.append(
+            io_graph(f"hall-{v}", f"Congested Wi-Fi, {LABELS[v]}", captures, wrong=dict.fromkeys(captures, most))
+        )
     for v in VARIANTS:
         captures = {f"{s} signal": found.signal.captures[found.losses[s], v][0] for s in ("weak", "strong")}
         drawn.append(io_graph(f"signal-{v}", f"Signal strength, {LABELS[v]}", captures))
@@ -49,7 +52,7 @@ def io_graph(
     *,
     errors: bool = True,
     largest: float | None = None,
-    wrong: float | None = None,
+    wrong: Mapping[str, float] = MappingProxyType({}),
 ) -> Picture:
     """Draw packets per second of some captures, and error packets beside them.
 
@@ -61,19 +64,22 @@ def io_graph(
         By the words for each.
     errors : bool
         False: without the error packets.
-    largest, wrong : float, optional
-        The report's most packets, and most error packets, in a second.
+    largest : float, optional
+        The report's most packets in a second.
+    wrong : mapping of str to float
+        The report's most error packets in a second, by the words for a capture.
     """
     panels = []
     for words, capture in captures.items():
         panels.append(_packets(words, capture, largest))
-        panels += [_errors(words, capture, wrong)] if errors else []
+        panels += [_errors(words, capture, wrong.get(words))] if errors else []
     first = next(iter(captures.values()))
     _, counts = per_second(first)
     _, flagged = per_second(first, ("errors",))
     more = f" (report {largest:g})" if largest is not None else ""
     reading = f"At most {counts.max():.0f} packets{more} and {flagged.max():.0f} error packets in a second"
-    reading += f"; the report's busiest second over TCP has {wrong:g} error packets." if wrong is not None else "."
+    most = " and ".join(f"{number:g}" for number in sorted(set(wrong.values()), reverse=True))
+    reading += f"; the report's busiest seconds have {most} error packets (lines)." if wrong else "."
     return Picture(
         name, f"I/O graph at the client: {title}", reading, panels, columns=2 if errors else 1, markers=False
     )

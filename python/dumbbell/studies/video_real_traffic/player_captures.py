@@ -57,12 +57,13 @@ def _own(reported: Mapping[str, Any], metric: str, access: str, variant: str) ->
 
 def captured_pictures(found: Played, reported: Mapping[str, Any]) -> list[Picture]:
     """Draw packets and error packets per second of the first run, for each access by radio or shaper."""
-    most = float(reported["error_packets_per_s"]["tcp"]) if reported else None
+    most = reported["error_packets_per_s"] if reported else {}
     drawn = []
     for access in found.accesses:
         if access in {"Ethernet", "hall as rates"}:
             continue
         captures = {NAMES[v]: found.captured.captures[access, v][0] for v in found.variants(access)}
-        wrong = most if access.startswith("hall") else None
+        variants = found.variants(access) if most and access.startswith("hall") else []
+        wrong = {NAMES[v]: float(most["quic" if v == QUIC else "tcp"]) for v in variants}
         drawn.append(io_graph(f"player-io-{slug(access)}", f"the player, {access}", captures, wrong=wrong))
     return drawn

@@ -22,8 +22,8 @@ function inOrder(times) {
 }
 
 /**
- * The panels of a direction, and the times of the first and the last segment of its connection. `tables`: those of `Capture.segments`; `labels`: the names
- * of the labels, in the order of their bits.
+ * The panels of a direction, and the times of the first and the last segment of its connection. `tables`: those of
+ * `Capture.segments`; `labels`: the names of the labels, in the order of their bits.
  */
 export function directionPanels({ packets: p, sacks }, direction, labels) {
   const rows = inOrder(p.t_ns).filter((row) => !p.quoted[row]);

@@ -94,7 +94,7 @@ export class FilesView {
     const packets = summary.properties.reduce((sum, p) => sum + p.packets, 0);
     this.found =
       `${packets} packets in ${shown((summary.properties[0].duration_ns ?? 0) / 1e9, 3)} s: ` +
-      `${summary.totals.connections} TCP connections, ${summary.conversations} UDP conversations.`;
+      `${counted(summary.totals.connections, "TCP connection")}, ${counted(summary.conversations, "UDP conversation")}.`;
     byId("files-status").textContent = this.found;
     byId("files-summary").replaceChildren(...notes(summary), ...summaryTables(summary, packets));
     this.rows = new Map(rows.map((row) => [`${row.flow} ${row.direction}`, row]));
@@ -109,7 +109,7 @@ export class FilesView {
   }
 
   on_results({ runs }) {
-    this.found = `${runs.length} ${runs.length === 1 ? "run" : "runs"} with series.`;
+    this.found = `${counted(runs.length, "run")} with series.`;
     byId("files-status").textContent = this.found;
     const options = runs.map(({ key, label }) => element("option", { value: key }, label));
     const select = element("select", { id: "files-run", onchange: () => this.chooseRun(select.value) }, ...options);
@@ -153,7 +153,11 @@ export class FilesView {
   }
 }
 
-/** The name of a file, or of the directory that files lie in. */
+function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The name of a file, or of the directory that files are in. */
 function nameOf(files) {
   if (files.length === 1) return files[0].path;
   const [first] = files[0]?.path.split("/") ?? [];

@@ -75,7 +75,9 @@ export async function runPanels(run) {
   const most = new Map(all.map(({ name, v }) => [name, v.reduce((least, x) => Math.max(least, x), 0)]));
   const longest = all.sort((a, b) => most.get(b.name) - most.get(a.name)).slice(0, MOST_LINKS);
   const links = longest.map(({ name }) => name);
-  const title = all.length > longest.length ? `Queue, the longest ${longest.length} of ${all.length} links` : "Queue";
+  const queues = names("queue", Infinity).length;
+  const compared = queues > all.length ? `the first ${all.length} of ${queues}` : `${queues}`;
+  const title = queues > longest.length ? `Queue, the longest ${longest.length} of ${compared} links` : "Queue";
   const panels = [
     { key: "cwnd", title: "Congestion window", unit: "kB", curves: await curves("flow", "cwnd", "line", true, 1e-3, color) },
     { key: "queue", title, unit: "packets", curves: longest.map((curve, n) => ({ ...curve, color: n })) },

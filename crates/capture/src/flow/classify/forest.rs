@@ -2,7 +2,7 @@
 //! for the measurements of a transfer, and the forest their mean.
 //!
 //! The confidence is not that mean, but the share of right names among held-out transfers of other paths with an
-//! equal or larger mean. Below the family's threshold, from which 95 % of them were right, it is half of the ratio of mean and
+//! equal or larger mean. Below the family's threshold (see `examples/train_classifier.rs`) it is half of the ratio of mean and
 //! threshold. `validation/classify/grow_forest.py` makes `forest.bin`, which is bundled.
 //!
 //! ```text
