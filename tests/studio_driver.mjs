@@ -154,6 +154,17 @@ const acts = {
   },
 };
 
+// Chromium ends requests in progress if an interface of the machine comes or goes (ERR_NETWORK_CHANGED).
+const loaded = async (path, tries = 3) => {
+  try {
+    return await (await fetch(path)).blob();
+  } catch (error) {
+    if (tries === 1) throw error;
+    await new Promise((done) => setTimeout(done, 500));
+    return loaded(path, tries - 1);
+  }
+};
+
 acts.capture = async ({ name }) => {
   await started();
   const panels = () => new Promise((done, refused) => {
@@ -164,7 +175,7 @@ acts.capture = async ({ name }) => {
   const drawn = panels();
   // As if it were dropped on the page.
   const transfer = new DataTransfer();
-  transfer.items.add(new File([await (await fetch(`/${name}`)).blob()], name));
+  transfer.items.add(new File([await loaded(`/${name}`)], name));
   dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
   const { summary, listed, memory } = await capture;
   const first = await drawn;
