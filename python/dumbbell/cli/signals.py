@@ -1,8 +1,9 @@
 """Ctrl-C and SIGTERM as exceptions, so that ``finally`` blocks and ``atexit`` functions run.
 
-Such an exception can be raised at any instruction of Python, which has two consequences. Within a library's clean-up it
-can turn into another exception: a wait for a thread that has just timed out then raises "release unlocked lock" [Python
-threading.py Condition.wait]. Within a function whose exceptions are ignored, such as ``__del__``, it has no effect.
+Such an exception can be raised at any instruction of Python, which has two consequences. Within a library's clean-up
+it can turn into another exception: a wait for a thread that has just timed out then raises "release unlocked lock"
+[Python threading.py Condition.wait]. Within a function whose exceptions are ignored, such as ``__del__``, it has no
+effect.
 """
 
 from __future__ import annotations
