@@ -30,6 +30,21 @@ def test_the_rate_is_that_of_the_signal() -> None:
     assert wide.trace.mean_bps == pytest.approx(586.7e6, rel=1e-3)
 
 
+def test_the_edge_of_a_cell() -> None:
+    # -5 dB: 0.6 log2(1 + 0.316) = 0.238 bit/s/Hz.
+    assert cell(**STEADY, share="100 %", snr="-5 dB").trace.mean_bps == pytest.approx(4.755e6, rel=1e-2)
+
+
+def test_links_with_one_seed_fade_together() -> None:
+    def seconds(**values: Any) -> Any:
+        trace = cell(length="60 s", share="100 %", **values).trace
+        return np.bincount((trace.times - 1) // 1000, trace.counts, minlength=60)
+
+    first = seconds(handover="0 s")
+    assert np.corrcoef(first, seconds(handover="0 s", snr="10 dB"))[0, 1] > 0.9
+    assert abs(np.corrcoef(first, seconds(handover="0 s", seed=2))[0, 1]) < 0.5
+
+
 def test_handovers_are_pauses() -> None:
     trace = cell(**STEADY | {"handover": "200 ms", "handover_every": "2 s"}, share="100 %").trace
     gaps = np.diff(trace.times)
@@ -75,6 +90,13 @@ def test_a_scenario_runs_over_it() -> None:
         ({"cellular": "lte", "share": "0 %"}, "share", "above zero"),
         ({"cellular": "lte", "length": "1 ms"}, "length", "at least 1 s"),
         ({"cellular": "lte", "sn": "15 dB"}, "sn", "did you mean 'snr'"),
+        ({"cellular": "lte", "snr": "-11 dB"}, "snr", "'-11 dB' given: must be at least -10 dB"),
+        ({"cellular": "lte", "snr": "3000 dB"}, "snr", "at most 60 dB"),
+        ({"cellular": "lte", "shadowing": "4000 dB"}, "shadowing", "at most 40 dB"),
+        ({"cellular": "lte", "bandwidth": "0 MHz"}, "bandwidth", "at least 1 MHz"),
+        ({"cellular": "5g", "bandwidth": "100000 MHz"}, "bandwidth", "at most 400 MHz"),
+        ({"cellular": "lte", "handover_every": "10 us"}, "handover_every", "at least 100 ms"),
+        ({"cellular": "lte", "handover_every": "1 s", "handover": "60 s"}, "handover", "'60 s' given: at most"),
     ],
 )
 def test_refusals(rate: dict[str, Any], place: str, message: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import dumbbell
+from dumbbell import mahimahi
 from dumbbell.plots.style import INK, MUTED, RC
 from dumbbell.scenario.cellular import Cellular
 
@@ -197,13 +198,28 @@ def _png(figure: Any) -> bytes:
 
 
 def cellular() -> bytes:
-    """Draw the rates of the generated cellular traces."""
-    figure, axes = _axes(1)
+    """Draw the rates of the generated cellular traces, and one around a handover."""
+    figure, axes = _axes(2)
+
+    def rates(trace: mahimahi.Trace, mean_ms: int) -> Any:
+        """Return the rates of the trace in Mbit/s, each over so many ms."""
+        counts = np.bincount((trace.times - 1) // mean_ms, trace.counts, minlength=trace.period // mean_ms)
+        return counts * mahimahi.OPPORTUNITY * 8e-3 / mean_ms
+
     for kind, color in (("lte", BLUE), ("5g", ORANGE)):
         trace = Cellular.model_validate({"cellular": kind}).trace
-        first = trace.times <= 60_000
-        counts = np.bincount((trace.times[first] - 1) // 100, trace.counts[first], minlength=600)
-        axes[0].plot(np.arange(600) / 10, counts * 0.12, color=color, lw=1, label=kind)
+        axes[0].plot(np.arange(600) / 10, rates(trace, 100)[:600], color=color, lw=1, label=kind)
+    lte = Cellular.model_validate({"cellular": "lte"}).trace
+    # The share of 30 % leaves gaps of some ms between grants; only a handover is longer than 40 ms.
+    gap = int(np.flatnonzero(np.diff(lte.times) >= 40)[0])
+    start, end = lte.times[gap], lte.times[gap + 1]
+    shown = np.arange(start // 10 - 50, end // 10 + 50)
+    axes[1].plot(shown / 100, rates(lte, 10)[shown], color=BLUE, lw=1, drawstyle="steps-post")
+    for edge in (start, end):
+        axes[1].axvline(edge / 1000, color=MUTED, lw=0.8, ls=":")
+    axes[1].set_xlabel("time (s)")
+    axes[1].set_ylabel("rate of lte (Mbit/s)")
+    axes[1].set_ylim(0, None)
     axes[0].set_xlabel("time (s)")
     axes[0].set_ylabel("rate (Mbit/s)")
     axes[0].set_yscale("log")

@@ -141,10 +141,7 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// # Errors
 /// The errors of [`duration`].
 pub fn dbm(text: &str) -> Result<f64, String> {
-    let (sign, magnitude) = match text.trim().strip_prefix('-') {
-        Some(rest) => (-1.0, rest),
-        None => (1.0, text),
-    };
+    let (sign, magnitude) = signed(text);
     Ok(sign * scaled(magnitude, "a signal", "\"-70 dBm\"", &[DBM])?.0)
 }
 
@@ -153,7 +150,13 @@ pub fn dbm(text: &str) -> Result<f64, String> {
 /// # Errors
 /// The errors of [`duration`].
 pub fn db(text: &str) -> Result<f64, String> {
-    Ok(scaled(text, "a ratio", "\"7 dB\"", &[DB])?.0)
+    let (sign, magnitude) = signed(text);
+    Ok(sign * scaled(magnitude, "a ratio", "\"7 dB\"", &[DB])?.0)
+}
+
+/// The sign of a quantity, and the rest of its text.
+fn signed(text: &str) -> (f64, &str) {
+    text.trim().strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest))
 }
 
 /// Parses the width of a channel, in MHz.

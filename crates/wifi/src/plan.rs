@@ -94,13 +94,18 @@ impl WifiPlan {
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let refuse = |field, message: &str| Err((field, message.to_owned()));
         if !self.standard.widths().contains(&self.width_mhz) {
-            return refuse("width_mhz", "the standard does not have it");
+            let widths = self.standard.widths().iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            return Err((
+                "width_mhz",
+                format!("{} MHz given: {} has {widths} MHz", self.width_mhz, self.standard),
+            ));
         }
-        if !(1..=self.standard.most_streams()).contains(&self.streams) {
-            return refuse("streams", "the standard does not have as many");
+        let most = self.standard.most_streams();
+        if !(1..=most).contains(&self.streams) {
+            return Err(("streams", format!("{} given: {} has 1 to {most}", self.streams, self.standard)));
         }
         if self.short_guard && !self.standard.has_aggregation() {
-            return refuse("short_guard", "only 11n and 11ac have it");
+            return refuse("short_guard", "'short' given: only 11n and 11ac have it");
         }
         if self.ampdu_ns > 0 && !self.standard.has_aggregation() {
             return refuse("ampdu_ns", "only 11n and 11ac aggregate frames");
@@ -110,14 +115,11 @@ impl WifiPlan {
         {
             let rates = self.modes().all[..self.modes().data]
                 .iter()
-                .map(|m| {
-                    format!("{:.4}", m.bps as f64 / 1e6)
-                        .trim_end_matches('0')
-                        .trim_end_matches('.')
-                        .to_owned()
-                })
-                .collect::<Vec<_>>();
-            return Err(("rate_control", format!("must be one of {} Mbit/s", rates.join(", "))));
+                .map(|m| (m.bps as f64 / 1e6).to_string())
+                .collect::<Vec<_>>()
+                .join(", ");
+            let given = rate_bps as f64 / 1e6;
+            return Err(("rate_control", format!("{given} Mbit/s given: must be one of {rates} Mbit/s")));
         }
         let signals = self.stations.iter().map(|s| (s.signal_dbm, s.uplink_dbm));
         let signals = signals.chain(self.background.iter().map(|s| (s.signal_dbm, s.uplink_dbm)));
@@ -130,11 +132,25 @@ impl WifiPlan {
                 "noise figure, margin and fading must be finite, fading not negative",
             );
         }
-        if self.retry_limit == 0 || self.aifsn < 2 || self.cw_max < self.cw_min || self.cw_max > 32_767 {
-            return refuse(
+        if self.retry_limit == 0 {
+            return refuse("retry_limit", "must be above zero");
+        }
+        if self.aifsn < 2 {
+            return refuse("aifsn", "must be at least 2");
+        }
+        for (field, value) in [("cw_min", self.cw_min), ("cw_max", self.cw_max)] {
+            // [IEEE 802.11-2016 §9.4.2.29, ECWmin and ECWmax]
+            if !(value + 1).is_power_of_two() || value > 32_767 {
+                let message =
+                    format!("{value} given: must be a power of 2 less 1, such as 15 or 1023, at most 32767");
+                return Err((field, message));
+            }
+        }
+        if self.cw_max < self.cw_min {
+            return Err((
                 "cw_min",
-                "retries above zero, AIFSN of at least 2 and cw_min <= cw_max <= 32767 are needed",
-            );
+                format!("{} given: at most {}, the value of cw_max", self.cw_min, self.cw_max),
+            ));
         }
         if self.stations.is_empty() {
             return refuse("stations", "at least one is needed");

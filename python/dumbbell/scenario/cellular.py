@@ -8,9 +8,10 @@
     handover: after times that are exponential around a mean, nothing is delivered for a constant time
 
 The limit is 4.4 bit/s/Hz with LTE (64-QAM, that annex) and 8/6 of it with 5G (256-QAM, our assumption); below -10 dB
-nothing is delivered. The values describe a plausible cell, not a measured one: for that, use a trace. A trace depends
-on its `seed` alone and repeats after `length`, so all variants and repetitions have the same link. Not modeled: HARQ,
-carrier aggregation, uplink grants.
+nothing is delivered. Links with the same seed fade and hand over together, as the directions of one device do. The
+values describe a plausible cell, not a measured one: for that, use a trace. A trace depends on its `seed` alone and
+repeats after `length`, so all variants and repetitions have the same link. Not modeled: HARQ, carrier aggregation,
+uplink grants.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import random
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from dumbbell.scenario.base import Part, Whole
-from dumbbell.scenario.units import ChannelWidth, Decibels, Duration, Percentage, PositiveDuration
+from dumbbell.scenario.base import Part, Whole, problem
+from dumbbell.scenario.units import ChannelWidth, Decibels, Duration, Percentage, PositiveDuration, Ratio
 
 if TYPE_CHECKING:
     from dumbbell import mahimahi
@@ -56,14 +57,38 @@ class TraceLength(PositiveDuration):
     maximum = (3_600_000_000_000, "at most 1 h")
 
 
+class Carrier(ChannelWidth):
+    """The width of a carrier: a channel of 5G has at most 400 MHz [3GPP TS 38.104 §5.3.2]."""
+
+    __slots__ = ()
+    maximum = (400, "at most 400 MHz")
+
+
+class MeanRatio(Ratio):
+    """A mean signal-to-noise ratio."""
+
+    __slots__ = ()
+    example = '"15 dB"'
+    minimum = (LEAST_SNR, "at least -10 dB, below which nothing is delivered")
+    maximum = (60, "at most 60 dB")
+
+
+class HandoverTime(PositiveDuration):
+    """The mean time between handovers."""
+
+    __slots__ = ()
+    example = '"60 s"'
+    minimum = (100_000_000, "at least 100 ms")
+
+
 class Cellular(Part):
     """A generated packet-delivery trace of a cellular link."""
 
     cellular: Literal["lte", "5g"]
     """The cell: "lte" (20 MHz, scheduled every 1 ms) or "5g" (100 MHz, scheduled every 0.5 ms)."""
-    bandwidth: ChannelWidth | None = None
+    bandwidth: Carrier | None = None
     """Width of the channel. Default: 20 MHz with LTE, 100 MHz with 5G."""
-    snr: Decibels = Decibels("15 dB")
+    snr: MeanRatio = MeanRatio("15 dB")
     """Mean signal-to-noise ratio."""
     share: Share = Share("30 %")
     """Share of the scheduler's intervals in which the device is served."""
@@ -71,22 +96,33 @@ class Cellular(Part):
     """Standard deviation of the slow fading, whose correlation time is 5 s."""
     fading: Decibels = Decibels("3 dB")
     """Standard deviation of the fast fading, whose correlation time is 50 ms."""
-    handover_every: PositiveDuration | None = None
-    """Mean time between handovers. Default: 60 s with LTE, 30 s with 5G."""
+    handover_every: HandoverTime | None = None
+    """Mean time between the end of a handover and the next one. Default: 60 s with LTE, 30 s with 5G."""
     handover: Duration = Duration("50 ms")
     """Length of a handover; "0 s": no handovers."""
     length: TraceLength = TraceLength("5 min")
     """Length of the trace, after which it repeats."""
     seed: Annotated[Whole, Field(ge=0)] = 1
-    """Seed of the trace: another seed is another place."""
+    """Seed of the fading and of the handovers; links with the same seed have the same ones."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Cellular:
+        if self.handover.ns > self._every_ms * 1_000_000:
+            raise problem(f"'{self.handover}' given: at most the mean time between handovers", "handover")
+        return self
+
+    @property
+    def _every_ms(self) -> int:
+        """Mean time between handovers, ms."""
+        if self.handover_every is not None:
+            return self.handover_every.ns // 1_000_000
+        return 60_000 if self.cellular == "lte" else 30_000
 
     @property
     def trace(self) -> mahimahi.Trace:
         """The generated trace."""
         lte = self.cellular == "lte"
         width = self.bandwidth.mhz if self.bandwidth is not None else (20 if lte else 100)
-        default = 60_000 if lte else 30_000
-        every = self.handover_every.ns // 1_000_000 if self.handover_every is not None else default
         return _generate(
             self.length.ns // 1_000_000,
             self.seed,
@@ -95,7 +131,7 @@ class Cellular(Part):
             self.snr.db,
             self.share.share,
             (self.shadowing.db, self.fading.db),
-            (every, self.handover.ns // 1_000_000),
+            (self._every_ms, self.handover.ns // 1_000_000),
         )
 
 

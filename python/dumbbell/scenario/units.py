@@ -28,6 +28,7 @@ __all__ = [
     "PositiveDuration",
     "Quantity",
     "Rate",
+    "Ratio",
     "Signal",
     "Volume",
 ]
@@ -245,8 +246,8 @@ class Signal(Quantity):
         return float(self._value)
 
 
-class Decibels(Quantity):
-    """A ratio in dB."""
+class Ratio(Quantity):
+    """A ratio in dB, below 0 dB too."""
 
     __slots__ = ()
     kind = "db"
@@ -259,6 +260,14 @@ class Decibels(Quantity):
         return float(self._value)
 
 
+class Decibels(Ratio):
+    """A ratio of at least 0 dB. Of fading, noise figures and margins, larger ones than this describe no radio."""
+
+    __slots__ = ()
+    minimum = (0, "at least 0 dB")
+    maximum = (40, "at most 40 dB")
+
+
 class ChannelWidth(Quantity):
     """The width of a channel."""
 
@@ -266,6 +275,7 @@ class ChannelWidth(Quantity):
     kind = "megahertz"
     what = "a width"
     example = '"20 MHz"'
+    minimum = (1, "at least 1 MHz")
 
     @property
     def mhz(self) -> int:

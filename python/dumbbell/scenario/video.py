@@ -95,7 +95,12 @@ class Video(Web):
         if self.refill is not None and self.refill.ns > self.buffer.ns:
             raise problem(f"'{self.refill}' given: at most '{self.buffer}', the buffer", "refill")
         if isinstance(self.abr, Bola | Dynamic) and self.abr.minimum.ns >= self.buffer.ns:
+            if "minimum" in self.abr.model_fields_set:
+                raise problem(f"'{self.abr.minimum}' given: must be below '{self.buffer}', the buffer", "abr.minimum")
             raise problem(f"'{self.buffer}' given: must be above '{self.abr.minimum}', the rule's minimum", "buffer")
+        for key, level in (("start_buffer", self.start_buffer), ("resume_buffer", self.resume_buffer)):
+            if level is not None and level.ns > self.buffer.ns and not self.progressive:
+                raise problem(f"'{level}' given: at most '{self.buffer}', the buffer: playback would not begin", key)
         if isinstance(self.abr, FixedRate):
             self.abr.level(self.ladder)
         self._without_effect()

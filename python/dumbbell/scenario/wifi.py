@@ -20,6 +20,21 @@ from dumbbell.scenario.units import ChannelWidth, Decibels, Duration, PacketSize
 __all__ = ["PRESETS", "Background", "Fading", "Station", "Wifi", "WifiRate"]
 
 
+class MediumPacket(PacketSize):
+    """The size of a packet on the medium."""
+
+    __slots__ = ()
+    maximum = (2304, "at most 2304 bytes, the largest MSDU [IEEE 802.11-2016 §9.2.3]")
+
+
+class FrameTime(Duration):
+    """The duration of an A-MPDU."""
+
+    __slots__ = ()
+    example = '"4 ms"'
+    maximum = (10_000_000, "at most 10 ms, the longest PPDU [IEEE 802.11-2016 §19.4.4]")
+
+
 class Fading(Part):
     """Slow fading of each station's signal: normal in dB, with a correlation that decays exponentially."""
 
@@ -61,7 +76,7 @@ class Background(Part):
     """Number of stations."""
     traffic: Literal["up", "down", "both"] = "up"
     """"up": each always has packets to send. "down": packets for each of them always wait at the access point."""
-    packet: PacketSize = PacketSize("1500 bytes")
+    packet: MediumPacket = MediumPacket("1500 bytes")
     """Size of the packets."""
     signal: Signal | None = None
     """Signal of the access point at these stations. Default: that of the medium."""
@@ -86,6 +101,7 @@ KEYS = {
     "short_guard": "guard_interval",
     "ampdu_ns": "aggregation",
     "noise_figure_db": "noise_figure",
+    "rate_control": "rate_control.fixed",
 }
 """Keys of the scenario by the plan's, where they differ."""
 
@@ -118,14 +134,14 @@ class Wifi(Part):
     """Slow fading. Default: none."""
     rate_control: RateControl | None = None
     """"minstrel_ht" (the default): Linux's; "ideal": the best rate, from the true SNR; { fixed = "24 Mbit/s" }."""
-    aggregation: Duration | None = None
+    aggregation: FrameTime | None = None
     """Longest A-MPDU. Default: "4 ms" with 11n and 11ac; "0 s": none."""
     retry_limit: Annotated[Whole, Field(ge=1, le=255)] = 7
     """Transmissions of a frame before it is dropped."""
     cw_min: Annotated[Whole, Field(ge=0, le=32767)] | None = None
-    """Smallest contention window, slots. Default: 31 with 11b, else 15."""
+    """Smallest contention window, slots: a power of 2 less 1. Default: 31 with 11b, else 15."""
     cw_max: Annotated[Whole, Field(ge=0, le=32767)] = 1023
-    """Largest contention window, slots."""
+    """Largest contention window, slots: a power of 2 less 1."""
     aifsn: Annotated[Whole, Field(ge=2, le=15)] | None = None
     """Slots after SIFS that the medium must be idle. Default: 3 (best effort) with 11n and 11ac, else 2 (DIFS)."""
     airtime_fairness: Flag = False
@@ -152,7 +168,7 @@ class Wifi(Part):
         except _core.ParamError as e:
             where, message = e.args
             key = KEYS.get(where, where)
-            raise problem(message, key if key in type(self).model_fields else "") from None
+            raise problem(message, key if key.partition(".")[0] in type(self).model_fields else "") from None
         return self
 
     @property

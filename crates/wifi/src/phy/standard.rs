@@ -44,6 +44,18 @@ pub struct Timing {
     pub signal_extension: Dur,
 }
 
+impl std::fmt::Display for Standard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Standard::B => "11b",
+            Standard::A => "11a",
+            Standard::G => "11g",
+            Standard::N => "11n",
+            Standard::Ac => "11ac",
+        })
+    }
+}
+
 impl Standard {
     /// Times of this standard.
     #[must_use]

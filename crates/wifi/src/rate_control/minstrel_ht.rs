@@ -1,4 +1,4 @@
-//! Minstrel-HT, the rate control of Linux [Linux net/mac80211/rc80211_minstrel_ht.c, 6.18].
+//! Minstrel-HT, the rate control of Linux [Linux net/mac80211/rc80211_minstrel_ht.c].
 //!
 //! ```text
 //! every 50 ms   success of each rate, through a low-pass filter          [minstrel_ht_calc_rate_stats, minstrel_filter_avg_add]
@@ -10,9 +10,9 @@
 //! every 20 ms   one transmission probes another rate: of six probes three the next faster one, two a random faster one,
 //!               one between the fastest and the slowest rate in use       [minstrel_ht_get_rate, minstrel_sample_seq]
 //! ```
-//! A group of rates is a number of streams. The intervals (HZ/20 for the statistics, HZ/50 for probes), the segment of 6 ms
-//! that limits the tries of a rate [minstrel_calc_retransmit] and the limit of 7 tries are from memory of the file's
-//! constants. Not modeled: groups by guard interval (the medium has one), RTS for fallback rates, A-MSDU.
+//! A group of rates is a number of streams. The statistics have an interval of HZ/20, probes one of HZ/50. The tries of a rate
+//! take at most 6 ms and are at most 7, as for a driver that states no limit [minstrel_ht_alloc, MINSTREL_SAMPLE_INTERVAL].
+//! Compared with the source of 6.12.117. Not modeled: groups by guard interval (the medium has one), RTS for fallback rates, A-MSDU.
 
 use crate::phy::mode::Modes;
 use dumbbell_units::random::Stream;
