@@ -196,8 +196,8 @@ mod tests {
                 continue;
             }
             while let Some((since, bytes)) = queue.pop_front() {
-                if random.next_u64() % 20 > 0 {
-                    series.departed([since, now, now + 7], 2, bytes, bytes % 9 == 0);
+                if !random.next_u64().is_multiple_of(20) {
+                    series.departed([since, now, now + 7], 2, bytes, bytes.is_multiple_of(9));
                     break;
                 }
                 series.dropped(since, 2, bytes);
