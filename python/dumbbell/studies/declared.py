@@ -85,13 +85,13 @@ class Alike(_Rule):
 class Near(_Rule):
     """The mean lies near the report's value: within a part, a factor, or ``off`` in the metric's unit.
 
-    With ``along`` the report has a value for each of several settings (``values``), such as one for each variant.
+    With ``along`` the report has a value for each of several settings (``numbers``), such as one for each variant.
     """
 
     kind: Literal["near"]
     value: float = math.nan
     along: str = ""
-    values: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     part: float | None = None
     factor: float | None = None
     off: float | None = None
@@ -100,18 +100,18 @@ class Near(_Rule):
     def _one_limit(self) -> Near:
         if sum(x is not None for x in (self.part, self.factor, self.off)) != 1:
             raise ValueError("give one of part, factor, off")
-        if math.isnan(self.value) != bool(self.values) or bool(self.values) != bool(self.along):
-            raise ValueError("give either value, or along and values")
+        if math.isnan(self.value) != bool(self.numbers) or bool(self.numbers) != bool(self.along):
+            raise ValueError("give either value, or along and numbers")
         return self
 
     @property
     def combinations(self) -> dict[str, list[Value]]:
         """``each`` with the settings that have values of their own."""
-        return {**self.each, **({self.along: list(self.values)} if self.along else {})}
+        return {**self.each, **({self.along: list(self.numbers)} if self.along else {})}
 
     def ends(self, at: Setting) -> tuple[float, float]:
         """Return the band at a setting, in the metric's unit."""
-        value = self.values[str(at[self.along])] if self.along else self.value
+        value = self.numbers[str(at[self.along])] if self.along else self.value
         if self.factor is not None:
             return value / self.factor, value * self.factor
         off = self.off if self.off is not None else abs((self.part or 0.0) * value)

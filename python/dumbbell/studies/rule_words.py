@@ -111,9 +111,9 @@ def _statement(rule: Rule, name: str, unit: str, words: Words) -> str:
             )
         case Near():
             if rule.along:
-                bands = {v: rule.ends({rule.along: v}) for v in rule.values}
+                bands = {v: rule.ends({rule.along: v}) for v in rule.numbers}
                 listed = "; ".join(
-                    f"{words.value(v)} {low:.4g} to {high:.4g}{unit} (report {rule.values[v]:g})"
+                    f"{words.value(v)} {low:.4g} to {high:.4g}{unit} (report {rule.numbers[v]:g})"
                     for v, (low, high) in bands.items()
                 )
                 return (

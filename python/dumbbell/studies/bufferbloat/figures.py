@@ -70,7 +70,7 @@ def _together(curves: Curves, queue: str, variant: str) -> float:
     (t, window), (at, waiting) = curves.window(queue, variant), curves.waiting(queue, variant)
     times = np.arange(SETTLED, min(t[-1], at[-1]), 0.1)
     steps = [y[np.searchsorted(x, times, side="right") - 1] for x, y in ((t, window), (at, waiting))]
-    return float(np.corrcoef(steps)[0, 1])
+    return float(np.corrcoef(steps[0], steps[1])[0, 1])
 
 
 def _teeth(curves: Curves) -> Picture:

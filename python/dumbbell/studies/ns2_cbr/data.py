@@ -134,7 +134,7 @@ class Start(Experiment1):
         if variant not in self.variants:
             raise NotRunError(f"{variant} was not run")
         shortest = self.get("least latency", variant, rate)
-        found = []
+        found: list[float] = []
         for run in self._results.runs:
             cell = run.cell
             if cell["flows.tcp.variant"] != variant or _core.parse("rate", str(cell[RATE])) != 1e6 * rate:

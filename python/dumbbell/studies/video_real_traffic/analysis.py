@@ -20,6 +20,7 @@ from dumbbell.studies.video_real_traffic.experiments import MERGED, Experiments
 from dumbbell.studies.video_real_traffic.figures import pictures
 from dumbbell.studies.video_real_traffic.fits import fit_note
 from dumbbell.studies.video_real_traffic.player import QUIC
+from dumbbell.studies.video_real_traffic.player_notes import player_notes
 from dumbbell.studies.video_real_traffic.quantities import quantities
 from dumbbell.studies.video_real_traffic.reported import FRAME, remarks, wifi_of_report
 from dumbbell.studies.video_real_traffic.tables import predictions, tables
@@ -48,6 +49,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             _shaper(found, reported),
             *changed_note(found.queue, found.veno, reported),
             _sender(found),
+            *player_notes(found.player, reported),
             _offload(found, reported),
         ],
     )

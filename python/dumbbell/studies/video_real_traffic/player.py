@@ -92,7 +92,7 @@ class Played:
         The report's captures last until the video ends: the throughput is that over this time, in kB/s.
         """
         values = self.captured.get(metric, access, variant)
-        if metric != "throughput":
+        if metric != "throughput" or not values.size:
             return values
         size = self.captured.get("packets", access, variant) * self.captured.get("packet size", access, variant)
         rows = self._rows[access, variant]
