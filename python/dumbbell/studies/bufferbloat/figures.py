@@ -80,11 +80,14 @@ def _teeth(curves: Curves) -> Picture:
         for q in (q for q in ("large", "small") if q in curves.queues):
             drawn = [
                 Curve(
-                    "a tooth", f"{v}:2", (t - t[0]) / (t[-1] - t[0]), 100 * (w - w[0]) / (w[-1] - w[0]), kind="steps"
+                    f"a tooth of {LABELS[v]}",
+                    v,
+                    (t - t[0]) / (t[-1] - t[0]),
+                    100 * (w - w[0]) / (w[-1] - w[0]),
+                    kind="steps",
                 )
                 for t, w in curves.rises(q, v)[:DRAWN]
             ]
-            drawn = [replace(curve, label="" if k else curve.label) for k, curve in enumerate(drawn)]
             line = np.array([0.0, 1.0])
             drawn.append(Curve("straight", "total", line, 100 * line))
             shares[f"{LABELS[v]}, {QUEUES[q]}"] = 100 * float(np.nanmean(curves.straight(q, v, CUBIC_BEND)))
