@@ -154,7 +154,7 @@ def test_values_of_a_table_are_judged_one_by_one() -> None:
 def test_a_table_of_values_needs_its_key() -> None:
     for wrong in ({"numbers": {"veno": 1.0}}, {"along": "variant"}, {"value": 1.0, "along": "variant"}, {}):
         with pytest.raises(ValidationError, match="either value, or along and numbers"):
-            Near(kind="near", metric="x", part=0.1, **wrong)  # type: ignore[arg-type]
+            Near(kind="near", metric="x", part=0.1, **wrong)
 
 
 def test_straight_and_whole_teeth_are_counted_apart() -> None:
