@@ -94,6 +94,7 @@ def test_a_capture_that_is_being_written() -> None:
     assert line.startswith("#0 10.0.0.1:1000 -> 10.0.0.2:80  "), line
     assert "26 packets" in out
     assert "2 TCP connections" in out
+    assert "standard input (Wireshark/tcpdump/... - pcap)" in out  # without a size
     assert "damage" not in err
 
 

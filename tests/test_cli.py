@@ -140,13 +140,14 @@ def test_killed_process_loses_nothing_finished(cli: Cli, base_file: Path, tmp_pa
 def test_an_interrupted_run_ends_at_once(base_file: Path, tmp_path: Path, number: int, code: int, jobs: str) -> None:
     long = ["--set", "duration=100000 s", "--repetitions", "4", "--jobs", jobs]
     command = [sys.executable, "-m", "dumbbell", "run", str(base_file), *long, "--out", "out"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     while not (tmp_path / "out" / "runs").exists():
-        assert process.poll() is None
+        assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     time.sleep(0.5)  # the runs, each of minutes, have begun
     began = time.monotonic()
     process.send_signal(number)
-    assert process.wait(timeout=60) == code
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code, said
     assert time.monotonic() - began < 5
     assert not (tmp_path / "out" / ".partial").exists()

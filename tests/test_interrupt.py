@@ -50,6 +50,71 @@ def test_a_background_job_goes_on() -> None:
     assert done.stdout.startswith("[")
 
 
+SIGNALED = """
+import os, signal, sys, threading
+from pathlib import Path
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from dumbbell import _core
+from dumbbell.__main__ import main
+
+number, place, out = int(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+sent = []
+
+def send():
+    if (out / "out" / "runs").exists() and threading.current_thread() is threading.main_thread() and not sent:
+        sent.append(number)
+        os.kill(os.getpid(), number)
+
+class Owner:
+    def __del__(self):
+        send()
+
+class Waiting(threading.Condition):
+    def _acquire_restore(self, state):  # called after a wait
+        send()
+        super()._acquire_restore(state)
+
+class Failing:
+    def __enter__(self):
+        pass
+    def __exit__(self, *_):
+        raise {"os": OSError("disk full"), "own": dumbbell.DumbbellError("wrong"), "runtime": RuntimeError()}[place]
+
+calls = _core.library_calls
+
+def called():
+    if place == "del":
+        Owner()
+    elif place != "wait":
+        with Failing():
+            send()
+    return calls()
+
+import dumbbell
+import dumbbell.backends.sim as sim
+sim._core.library_calls = called
+if place == "wait":
+    threading.Event.__init__.__globals__["Condition"] = Waiting
+sys.argv[1:] = ["run", str(out / "base.toml"), "--set", "duration=100000 s", "--out", str(out / "out"), "--jobs", "1"]
+main()
+"""
+"""Runs a long scenario; a signal arrives where its exception is ignored or turns into another one."""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("place", ["wait", "del", "os", "own", "runtime"])
+def test_a_signal_ends_a_run_where_its_exception_is_lost(base_file: Path, place: str, number: int, code: int) -> None:
+    command = [sys.executable, "-c", SIGNALED, str(int(number)), place, str(base_file.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == code, done.stderr
+    assert [line for line in done.stderr.splitlines() if line.startswith("error")] == (
+        ["error: interrupted"] if number == signal.SIGINT else []
+    )
+    assert "Traceback" not in done.stderr
+    assert not (base_file.parent / "out" / ".partial").exists()
+
+
 DRAWING = """
 import os, signal, sys, time
 from multiprocessing import active_children

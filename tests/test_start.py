@@ -62,7 +62,7 @@ def test_an_analysis_imports_no_library_for_data_or_figures(tmp_path: Path, args
 
 
 def test_a_call_imports_only_its_own_command(tmp_path: Path) -> None:
-    frame = {f"dumbbell.cli{part}" for part in ("", ".front", ".output", ".table_layout")}
+    frame = {f"dumbbell.cli{part}" for part in ("", ".front", ".output", ".signals", ".table_layout")}
     assert {m for m in imported(tmp_path, "--help") if m.startswith("dumbbell.cli")} == frame
     found = {m for m in imported(tmp_path, "stacks", "--json") if m.startswith("dumbbell.cli")}
     assert found == frame | {"dumbbell.cli.stacks", "dumbbell.cli.registry_entry"}

@@ -57,7 +57,8 @@ def _time(ns: int | None) -> str:
 def properties(capture: Capture) -> Iterator[tuple[str, str]]:
     """Return the capture's properties as Wireshark shows them."""
     for p in capture.properties:
-        yield "file", f"{p['file']} ({_bytes(p['file_size'] or 0)}, {p['format']}{_packed(p)})"
+        size = "" if p["file_size"] is None else f"{_bytes(p['file_size'])}, "  # stdin has none
+        yield "file", f"{p['file']} ({size}{p['format']}{_packed(p)})"
         links = [name for name, _ in p["encapsulations"]]
         yield "encapsulation", ", ".join(links) or "-"
         for section in p["sections"]:

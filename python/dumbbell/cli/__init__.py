@@ -15,6 +15,7 @@ from typing import NoReturn
 import click
 
 from dumbbell.cli import front, output
+from dumbbell.cli.signals import Signals
 
 __all__ = ["app", "main"]
 
@@ -80,7 +81,12 @@ def app() -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once: after the clean-up, without waiting for threads that still simulate."""
+    """End the process at once: after the clean-up, without waiting for threads that still simulate.
+
+    A further signal doesn't wait for the clean-up either.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: os._exit(code))
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -89,52 +95,57 @@ def _leave(code: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
-    from dumbbell.exceptions import DumbbellError, EndlessCallError  # noqa: PLC0415
-
     # Looking for plugins of pydantic reads the metadata of every installed package, and no command needs one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # With SystemExit, `finally` blocks and `atexit` functions run on this signal too.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    signals = Signals()
+    signals.install()
     try:
         code = app.main(prog_name="dumbbell", standalone_mode=False)
         sys.stdout.flush()
         # All is done: an interrupt from here on changes nothing.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.exit(code)
-    except click.exceptions.NoArgsIsHelpError as e:
-        e.show()
-        sys.exit(2)
-    except click.ClickException as e:
-        output.errors(e.format_message())
-        if isinstance(e, click.UsageError) and e.ctx is not None:
-            output.note(f"`{e.ctx.command_path} --help` explains the usage")
-        sys.exit(2)
-    except SystemExit as e:
-        if e.code == 128 + signal.SIGTERM:
-            _leave(e.code)
-        raise
-    except DumbbellError as e:
-        output.errors(str(e))
-        if isinstance(e, EndlessCallError):
-            _leave(2)
-        sys.exit(2)
-    except ModuleNotFoundError as e:
-        from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415
-
-        module = (e.name or "").partition(".")[0]
-        if module not in EXTRAS:
+    except BaseException as e:
+        number = signal.SIGINT if isinstance(e, click.Abort) else signals.of(e)
+        if number is None:
+            _explain(e)
             raise
-        output.errors(missing(module))
-        sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        output.errors("interrupted")
-        _leave(130)
-    except BrokenPipeError:
-        # The reader of stdout has closed the pipe: nothing more may be written to it, not even at exit.
-        _drop_stdout()
-        sys.exit(1)
-    except (OSError, RecursionError, MemoryError) as e:
-        _fail(e)
+        if number == signal.SIGINT:
+            output.errors("interrupted")
+        _leave(128 + number)
+
+
+def _explain(error: BaseException) -> None:
+    """End with a message if the exception is one that has a message."""
+    from dumbbell.exceptions import DumbbellError, EndlessCallError  # noqa: PLC0415
+
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            error.show()
+            sys.exit(2)
+        case click.ClickException():
+            output.errors(error.format_message())
+            if isinstance(error, click.UsageError) and error.ctx is not None:
+                output.note(f"`{error.ctx.command_path} --help` explains the usage")
+            sys.exit(2)
+        case DumbbellError():
+            output.errors(str(error))
+            if isinstance(error, EndlessCallError):
+                _leave(2)
+            sys.exit(2)
+        case ModuleNotFoundError():
+            from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415
+
+            module = (error.name or "").partition(".")[0]
+            if module in EXTRAS:
+                output.errors(missing(module))
+                sys.exit(2)
+        case BrokenPipeError():
+            # The reader of stdout has closed the pipe: nothing more may be written to it, not even at exit.
+            _drop_stdout()
+            sys.exit(1)
+        case OSError() | RecursionError() | MemoryError():
+            _fail(error)
 
 
 def _fail(error: OSError | RecursionError | MemoryError) -> NoReturn:
