@@ -15,6 +15,7 @@ from conftest import BASE, FULL
 from dumbbell import DumbbellError, Scenario, ScenarioError, mahimahi, reading
 from dumbbell.cli.output import visible
 from dumbbell.plan.text import plan_text
+from required import require
 from scenario_mutants import mutant_document, mutant_text
 
 SHORT = BASE.replace('"2 s"', '"100 ms"').replace('"100 ms"\n\n', '"10 ms"\n\n')
@@ -169,3 +170,30 @@ def test_mutants_are_read_or_refused(seed: int, tmp_path: Path, monkeypatch: pyt
         plan_text(scenario.cells[0])
         assert Scenario.from_toml(scenario.to_toml()) == scenario
     assert read > 10
+
+
+SHORT_OF_MEMORY = """
+import resource, sys
+from pathlib import Path
+
+import dumbbell
+from dumbbell.__main__ import main
+from dumbbell.cli import run
+dumbbell.Scenario.load(sys.argv[1])  # its modules are imported before the limit
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 16_000_000,) * 2)
+sys.argv[1:] = ["run", sys.argv[2]]
+main()
+"""
+
+
+def test_a_scenario_that_memory_cannot_hold_is_one_line(tmp_path: Path) -> None:
+    limited = Path("/proc/self/statm").exists()
+    require("host", None if limited else "the size of the process is read from /proc")
+    (tmp_path / "small.toml").write_text(SHORT)
+    with (tmp_path / "large.toml").open("w") as file:
+        file.write(SHORT)
+        file.writelines("# no content\n" for _ in range(2_300_000))  # 30 MB, less than the largest file
+    call = [sys.executable, "-c", SHORT_OF_MEMORY, str(tmp_path / "small.toml"), str(tmp_path / "large.toml")]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: out of memory\n")

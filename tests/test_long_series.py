@@ -168,3 +168,27 @@ def test_long_tables_of_a_kernel_run_stay_on_disk(tmp_path: Path) -> None:
     (tmp_path / "tables.bin").write_bytes(raw[:-30])
     with pytest.raises(BackendError, match="the run has left no result"):
         outcome(tmp_path, "", "the run")
+
+
+def test_parts_of_a_table_in_one_file_are_its_rows(tmp_path: Path) -> None:
+    # The first part was written before the congestion control had a state; the second one is longer than two on disk.
+    counts, raw, contents = [3, 2 * long_series.PART_ROWS, 1], b"", []
+    times = np.arange(sum(counts), dtype="<u8")
+    state = np.where(times < 3, np.nan, times / 2)
+    for n, end in enumerate(np.cumsum(counts)):
+        columns = {"t_ns": times[end - counts[n] : end]} | ({"bw": state[end - counts[n] : end]} if n else {})
+        described = []
+        for column, values in columns.items():
+            described.append({"name": column, "offset": len(raw), "rows": len(values), "type": values.dtype.str})
+            raw += values.tobytes()
+        contents.append({"name": "flow/f", "columns": described})
+        if n == 0:
+            contents.append({"name": "drops/l", "columns": [{**described[0], "rows": 0}]})
+    (tmp_path / "tables.bin").write_bytes(raw)
+    (tmp_path / "result.json").write_text(json.dumps({"tables": contents}))
+    made = outcome(tmp_path, "", "the run").tables
+    assert list(made) == ["drops/l", "flow/f"]
+    found = long_series.parts_of(made, "flow/f")
+    assert found is not None and [len(part["bw"]) for part in found] == [65_536, 65_536, 4]
+    assert np.array_equal(made["flow/f"]["t_ns"], times)
+    assert np.array_equal(made["flow/f"]["bw"], state, equal_nan=True)

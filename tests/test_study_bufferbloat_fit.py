@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dumbbell.studies import study
-from dumbbell.studies.bufferbloat.fits import WINDOWS, Setting, Singles, fit_table, prediction, printed
+from dumbbell.studies.bufferbloat.fits import WINDOWS, Setting, Singles, best_sentence, fit_table, prediction, printed
 
 REPORTED = study("bufferbloat").paper.figures
 LINUX = WINDOWS["linux-tuned"]
@@ -63,8 +63,11 @@ def test_the_table_marks_the_best_fit_of_each_variant_and_of_both() -> None:
 
 
 def test_each_variants_fit_predicts_the_other() -> None:
-    text = prediction(FOUND, REPORTED).text
-    assert f"The best fit to all four printed numbers is {NEAR.words}, with an error of 0.02" in text
+    note = prediction(FOUND, REPORTED)
+    text = note.text
+    assert note.headline == f"The best fit to all four printed numbers: {NEAR.words}"
+    assert text.startswith("Its error is 0.02; the worst has 0.36.")
+    assert f"{NEAR.words}: an error of 0.02" in best_sentence(FOUND, REPORTED)
     # Reno's numbers are best at FAR, which puts CUBIC's at twice the printed ones: outside their range.
     assert f"Fitted to Reno's numbers: {FAR.words} (error 0.02); it predicts CUBIC's with an error of 0.69" in text
     assert "Reno's numbers exclude 0 of 2 settings; CUBIC's lie within the range at 1 of the rest" in text

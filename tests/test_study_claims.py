@@ -7,9 +7,11 @@ from importlib import import_module
 
 import numpy as np
 import numpy.typing as npt
+import pytest
+from pydantic import ValidationError
 
 from dumbbell.studies import Finding, Verdict, study
-from dumbbell.studies.declared import Setting
+from dumbbell.studies.declared import Near, Setting
 from dumbbell.studies.geni_fairness.readings import readings
 from dumbbell.studies.judge import Quantities, judge
 
@@ -126,8 +128,50 @@ def test_throughput_and_the_poorest_combination_are_two_claims() -> None:
 
 def test_packet_lengths_depend_on_merging() -> None:
     size = {"1460 bytes": 897.0, "8760 bytes": 3231.0}
-    found = judged("video-real-traffic", "tcp-packets-larger", lambda at: around(size[str(at["segments"])], 20.0, 1))
+
+    def get(at: Setting) -> Floats:
+        return around(1019.0, 1.0, 2) if at["transport"] == "quic" else around(size[str(at["segments"])], 20.0, 1)
+
+    found = judged("video-real-traffic", "tcp-packets-larger", get)
     assert found.verdict is Verdict.DEPENDS
+    assert "it holds for 3 of 6" in found.why
+    # Packets that are longer by half aren't very large: twice as long is what counts.
+    size["8760 bytes"] = 1500.0
+    assert judged("video-real-traffic", "tcp-packets-larger", get).verdict is Verdict.DIFFERS
+
+
+def test_values_of_a_table_are_judged_one_by_one() -> None:
+    # The report has 109 s for Veno and 124 s for Vegas, a tenth more or less.
+    found = judged("video-real-traffic", "values-load-wifi", lambda _at: around(123.0, 0.1, 1))
+    assert found.verdict is Verdict.DEPENDS
+    assert "it holds for 1 of 2: Vegas" in found.why
+    assert "Veno 98.1 to 119.9 s (report 109); Vegas 111.6 to 136.4 s (report 124)" in found.rule
+    own = {"veno": 109.0, "vegas": 124.0}
+    agrees = judged("video-real-traffic", "values-load-wifi", lambda at: around(own[str(at["variant"])], 0.1, 1))
+    assert agrees.verdict is Verdict.AGREES
+
+
+def test_a_table_of_values_needs_its_key() -> None:
+    for wrong in ({"numbers": {"veno": 1.0}}, {"along": "variant"}, {"value": 1.0, "along": "variant"}, {}):
+        with pytest.raises(ValidationError, match="either value, or along and numbers"):
+            Near(kind="near", metric="x", part=0.1, **wrong)
+
+
+def test_straight_and_whole_teeth_are_counted_apart() -> None:
+    from dumbbell.studies.bufferbloat.data import Curves, Teeth
+
+    class Made(Curves):
+        def __init__(self) -> None:
+            self._runs = {("small", "cubic"): [None]}  # type: ignore[list-item]
+
+        def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
+            del queue, variant, repetition
+            ones = np.ones(4)
+            return Teeth(ones, ones, ones, np.array([0.1, 0.3, 0.3, -0.1]), np.array([-0.1, 0.3, 0.0, -0.2]))
+
+    # Straight: the first one only; the fourth bends at its end. Whole: the second one.
+    assert Made().straight("small", "cubic", 0.15).tolist() == [0.25]
+    assert Made().whole("small", "cubic", 0.15).tolist() == [0.25]
 
 
 class Runs:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dumbbell import BackendError, Scenario, run
+from dumbbell import BackendError, DumbbellError, Scenario, run
 from dumbbell.backends import Finished, Job, Simulator, Uml
 from dumbbell.report import document
 from dumbbell.studies import Study, Verdict, run_study, studies, study
@@ -61,7 +61,7 @@ def refused(found: Study, *, quick: bool) -> dict[str, set[str]]:
 @pytest.mark.parametrize("found", reports(), ids=lambda s: s.name)
 def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, quick: bool) -> None:
     tahoe, red = {"flows.tcp.variant: 'tahoe'"}, {"links.r1->r2.queue.gentle: true"}
-    expected = {"exp1": tahoe, "exp1-large-window": tahoe, "exp1-start": tahoe, "exp3": red}
+    expected = {"exp1": tahoe, "exp1-large-window": tahoe, "exp1-start": tahoe, "fit": tahoe, "exp3": red}
     player = {"player": {
         "flows.video.application: the kernel has no model of a video: back end 'sim' runs it",
         "links.r1->r2.wifi: the kernel's own links don't have Wi-Fi: "
@@ -193,6 +193,40 @@ def test_the_column_compares_the_same_seeds() -> None:
     for each in beside.rows:
         assert each.here.tolist() == each.there.tolist()
         assert each.here.size == 2
+
+
+def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(_study: Study, _results: object, **_how: bool) -> Analysis:
+        return Analysis([], [], [], [], [])
+
+    monkeypatch.setattr(Study, "analyze", nothing)
+    found = study("geni-fairness")
+    pairs = next(e for e in found.experiments if e.name == "pairs")
+    quick = {"duration": "7 s", "repetitions": 2}
+    short = found.model_copy(update={"experiments": [pairs.model_copy(update={"quick": quick, "kernel_quick": {}})]})
+    short._folder = found.folder
+    done = run_study(short, tmp_path, quick=True, backend=Translated())
+    beside = done.column
+    assert beside is not None
+    assert beside.added == document(done)["kernel"]["added"] == "sim"
+    # The stand-in for the kernel is the simulator: the same seeds give the same numbers.
+    for each in beside.rows:
+        assert each.here.tolist() == each.there.tolist()
+        assert each.here.size == 2
+    assert beside.title == "The same cells in the simulator"
+    runs = len(beside.results["pairs"])
+    assert 0 < runs < len(done.results["pairs"])
+    assert f"measured in the simulator too, in {runs} runs" in done.analysis.summary[-1]
+    assert done.analysis.pictures[-1].name == NAME
+    assert (tmp_path / "runs" / "pairs-quick").is_dir()
+    assert "decisive cells of pairs in the simulator" in done.report.read_text(encoding="utf-8")
+
+
+def test_only_a_run_of_the_simulator_leaves_the_kernel_out(tmp_path: Path) -> None:
+    with pytest.raises(DumbbellError, match="left out of a run of the simulator, not of one on back end 'uml'"):
+        run_study(study("geni-fairness"), tmp_path, quick=True, backend=Translated(), kernel=False)
 
 
 def test_a_study_without_a_kernel_says_how_to_get_the_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

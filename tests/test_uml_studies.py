@@ -70,7 +70,10 @@ def test_the_column_is_measured_kept_and_shown(pair: Study, tmp_path: Path) -> N
 
 def test_a_study_runs_on_the_kernel_as_a_whole(pair: Study, tmp_path: Path) -> None:
     done = run_study(pair, tmp_path, quick=True, backend=Uml())
-    assert done.column is None
+    assert done.column is not None
+    assert done.column.added == "sim"
+    assert done.column.kernel == KERNELS[0].version
+    assert [row.here.size for row in done.column.rows] == [row.there.size for row in done.column.rows] == [2, 2]
     assert done.refused == {}
     assert len(done.results["exp2"]) == 4 * 2  # four pairs, two repetitions
     assert "back end uml" in next(iter(done.results.values())).made_by

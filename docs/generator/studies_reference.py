@@ -62,6 +62,16 @@ def verdicts(name: str) -> str:
     return f"{table(['statement', 'verdict', 'measured'], rows)}\n\n{source}"
 
 
+def notes(name: str) -> str:
+    """Return the stored notes of a whole run: what the study computes from its own rows, beside the verdicts."""
+    data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    if "notes" not in data:
+        raise DumbbellError(f"{name}.json: has no notes: renew it with validation/reports/verdicts.py")
+    lines = [f"- **{escaped(note['headline'])}.** {escaped(note['text'])}" for note in data["notes"]]
+    source = f"{data['runs']:,} runs ({data['backend']}, version {data['version']}, {data['date']})."
+    return "\n".join(lines) + f"\n\nComputed from {source}"
+
+
 def _rule(found: Study, claim: Claim) -> str:
     revised = f" **Revised after numbers were seen:** {escaped(claim.revised)}" if claim.revised else ""
     return escaped(found.rule_text(claim)) + revised

@@ -56,6 +56,7 @@ def document(done: Done) -> dict[str, Any]:
         "backend": done.backend,
         "runs": done.runs,
         "repetitions": {e.name: done.scenarios[e.name].repetitions for e in done.study.experiments},
+        "notes": [{"headline": note.headline, "text": note.text} for note in done.analysis.notes],
         "claims": claims,
     }
 

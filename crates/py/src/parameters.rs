@@ -139,6 +139,7 @@ pub(crate) fn check_queue(
         seed: 0,
         path: String::new(),
         linux: false,
+        overhead: 0,
     };
     let queue = dumbbell_qdisc::build(name, &entries(params)?, &link).map_err(refused)?;
     Ok(queue.classes())

@@ -20,6 +20,8 @@ pub struct LinkInfo {
     pub path: String,
     /// True if a flow of the scenario has Linux's TCP: disciplines then follow Linux where it differs from their RFC.
     pub linux: bool,
+    /// Bytes of framing, which are a part of the length of each packet.
+    pub overhead: u32,
 }
 
 /// A queue limit in packets or bytes.

@@ -65,7 +65,16 @@ impl CcFixture {
     /// See [`CcFixture::new`].
     #[must_use]
     pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
-        let mut fixture = CcFixture::new(name, params, window, ssthresh);
+        CcFixture::whole_starting(name, params, Setup::new(MSS, window * MSS, ssthresh * MSS))
+    }
+
+    /// Like [`CcFixture::whole`], on a stack with this setup.
+    ///
+    /// # Panics
+    /// See [`CcFixture::starting`].
+    #[must_use]
+    pub fn whole_starting(name: &str, params: &[(&str, &str)], start: Setup) -> CcFixture {
+        let mut fixture = CcFixture::starting(name, params, start);
         (fixture.cx.increase, fixture.cx.whole_segments) = (Increase::PerWindow, true);
         fixture
     }

@@ -26,6 +26,7 @@ pub fn link() -> LinkInfo {
         seed: 1,
         path: "link/test".into(),
         linux: false,
+        overhead: 0,
     }
 }
 

@@ -33,6 +33,10 @@ PROGRAM_MB = 96
 BYTES_A_PACKET = 200.0
 """Least payload of a transfer for each of its packets, bytes: data and ACKs, with many retransmissions."""
 
+SERIES_BYTES = 16 << 20
+LEAST_PART = 256 << 10
+"""Bytes of series in the guest's memory, and the least bytes of a series that become a part of it on disk."""
+
 
 class Uml:
     """User-mode Linux with time travel.
@@ -170,6 +174,7 @@ class Uml:
                     "sample_ns": round(self.sample_ms * 1e6),
                     "offloads": self.offloads,
                     "emulation": self.emulation,
+                    "part_bytes": part_bytes(plan),
                 },
                 memory_mb=memory,
                 seed=job.seed,
@@ -200,6 +205,11 @@ class Uml:
         return Finished(
             job, result["flows"], result["queues"], result["transfers"], finished.tables, kept, facts=facts
         )
+
+
+def part_bytes(plan: dict[str, Any]) -> int:
+    """Return the bytes of a series from which the guest writes them to disk while the run is in progress."""
+    return max(SERIES_BYTES // (2 * len(plan["flows"]) + 3 * len(plan["links"])), LEAST_PART)
 
 
 def packets_of(plan: dict[str, Any]) -> int:

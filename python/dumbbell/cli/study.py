@@ -102,7 +102,8 @@ def show(name: str, as_json: bool) -> None:
     examples=(
         "dumbbell study run ns2-cbr --quick",
         "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
-        "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel",
+        "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel, decisive cells in the "
+        "simulator too",
         "dumbbell study run ns2-cbr --json | jq '.claims[] | {id, verdict}'",
     ),
 )
@@ -127,7 +128,8 @@ def show(name: str, as_json: bool) -> None:
     "--kernel/--no-kernel",
     default=True,
     show_default=True,
-    help="With the simulator: run the decisive cells on the virtual-time kernel too, if one is there.",
+    help="With the simulator: run the decisive cells on the virtual-time kernel too, if one is there. With "
+    "--backend uml they always run in the simulator too.",
 )
 @front.json()
 def run(

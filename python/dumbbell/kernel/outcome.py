@@ -1,7 +1,7 @@
 """The files that a run on a kernel leaves in its folder, read as results.
 
 ``dumbbell-guest`` writes ``result.json`` (rows of results, and where each column lies) and ``tables.bin`` (the
-columns, little-endian, each aligned to 8 bytes), or ``error.txt`` with the reason of a failure.
+columns, little-endian, each aligned to 8 bytes; long tables in parts), or ``error.txt`` with the reason of a failure.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def _read(path: Path, contents: list[dict[str, Any]]) -> MutableMapping[str, Tab
 
 
 def tables(sources: Iterable[tuple[list[dict[str, Any]], BinaryIO]]) -> MutableMapping[str, Table]:
-    """Return the tables of some files; long ones stay on disk. Of two tables with one name, the last one is meant.
+    """Return the tables of some files; long ones stay on disk.
+
+    Of two tables with one name in different files, the last one is meant. In one file they are the parts of a table:
+    each has the rows after those before.
 
     Parameters
     ----------
@@ -101,23 +104,55 @@ def tables(sources: Iterable[tuple[list[dict[str, Any]], BinaryIO]]) -> MutableM
     """
     from dumbbell.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
 
+    found: dict[str, _Parts] = {}
+    for contents, file in sources:
+        of_file: dict[str, _Parts] = {}
+        for part in contents:
+            parts = of_file.pop(part["name"], None) or _Parts(file)
+            parts.append(part["columns"])
+            of_file[part["name"]] = parts  # the order is that of the last parts, which all tables have
+        found |= of_file
     long, last = LongSeries(), {}
-    for name, (table, file) in {t["name"]: (t, file) for contents, file in sources for t in contents}.items():
-        begin, rows = 0, table["columns"][0]["rows"]
+    for name, table in found.items():
+        begin, rows = 0, table.rows
         while rows - begin > PART_ROWS:
-            long.add_rows(name, _rows(file, table, begin, PART_ROWS))
+            long.add_rows(name, table.read(begin, PART_ROWS))
             begin += PART_ROWS
-        last[name] = _rows(file, table, begin, rows - begin)
+        last[name] = table.read(begin, rows - begin)
     return long.completed(last)
 
 
-def _rows(file: BinaryIO, table: dict[str, Any], begin: int, count: int) -> Table:
-    """Read some rows of a table."""
-    import numpy as np  # noqa: PLC0415 - slow to import
+class _Parts:
+    """A table in a file, in parts."""
 
-    found = {}
-    for column in table["columns"]:
-        dtype = np.dtype(column["type"])
-        file.seek(column["offset"] + begin * dtype.itemsize)
-        found[column["name"]] = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
-    return found
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._parts: list[tuple[int, dict[str, dict[str, Any]]]] = []
+        """The number of rows of each part, and its columns by name."""
+        self.rows = 0
+
+    def append(self, columns: list[dict[str, Any]]) -> None:
+        """Add a part."""
+        rows = columns[0]["rows"]
+        self._parts.append((rows, {column["name"]: column for column in columns}))
+        self.rows += rows
+
+    def read(self, begin: int, count: int) -> Table:
+        """Read some rows. A column that a part lacks is NaN there: the congestion control had no state yet."""
+        import numpy as np  # noqa: PLC0415 - slow to import
+
+        _, columns = max(self._parts, key=lambda part: len(part[1]))
+        found: Table = {}
+        for name, column in columns.items():
+            dtype = np.dtype(column["type"])
+            found[name] = np.full(count, np.nan, dtype) if dtype.kind == "f" else np.empty(count, dtype)
+        first = 0
+        for rows, part in self._parts:
+            low, high = max(begin, first), min(begin + count, first + rows)
+            for column in part.values() if low < high else ():
+                dtype = found[column["name"]].dtype
+                self._file.seek(column["offset"] + (low - first) * dtype.itemsize)
+                data = self._file.read((high - low) * dtype.itemsize)
+                found[column["name"]][low - begin : high - begin] = np.frombuffer(data, dtype, high - low)
+            first += rows
+        return found

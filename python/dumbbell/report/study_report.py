@@ -81,17 +81,18 @@ def _warnings(done: Done) -> list[tuple[str, Warned]]:
 
 
 def _ran_beside(done: Done) -> list[Ran]:
-    """List the runs of the decisive cells on the real kernel."""
+    """List the runs of the decisive cells on the other back end."""
     if done.column is None:
         return []
+    where = f"on Linux {done.column.kernel}, in virtual time" if done.column.added == "uml" else "in the simulator"
     found = []
     for experiment in (e for e in done.study.experiments if e.name in done.column.results):
         scenario, results = done.column.scenarios[experiment.name], done.column.results[experiment.name]
-        changes = done.study.changes(experiment, quick=done.quick, kernel=True)
+        changes = done.study.changes(experiment, quick=done.quick, kernel=done.column.added == "uml")
         found.append(
             Ran(
                 name=done.column.folders[experiment.name].name,
-                what=f"decisive cells of {experiment.name} on Linux {done.column.kernel}, in virtual time",
+                what=f"decisive cells of {experiment.name} {where}",
                 cells=len(results.by_cell()),
                 runs=len(results),
                 repetitions=str(scenario.repetitions),

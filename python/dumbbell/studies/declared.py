@@ -10,6 +10,7 @@ hold (``each``), and the values that it compares along one key of the setting. `
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -82,10 +83,15 @@ class Alike(_Rule):
 
 
 class Near(_Rule):
-    """The mean lies near the report's value: within a part, a factor, or ``off`` in the metric's unit."""
+    """The mean lies near the report's value: within a part, a factor, or ``off`` in the metric's unit.
+
+    With ``along`` the report has a value for each of several settings (``numbers``), such as one for each variant.
+    """
 
     kind: Literal["near"]
-    value: float
+    value: float = math.nan
+    along: str = ""
+    numbers: dict[str, float] = {}
     part: float | None = None
     factor: float | None = None
     off: float | None = None
@@ -94,15 +100,22 @@ class Near(_Rule):
     def _one_limit(self) -> Near:
         if sum(x is not None for x in (self.part, self.factor, self.off)) != 1:
             raise ValueError("give one of part, factor, off")
+        if math.isnan(self.value) != bool(self.numbers) or bool(self.numbers) != bool(self.along):
+            raise ValueError("give either value, or along and numbers")
         return self
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The band, in the metric's unit."""
+    def combinations(self) -> dict[str, list[Value]]:
+        """``each`` with the settings that have values of their own."""
+        return {**self.each, **({self.along: list(self.numbers)} if self.along else {})}
+
+    def ends(self, at: Setting) -> tuple[float, float]:
+        """Return the band at a setting, in the metric's unit."""
+        value = self.numbers[str(at[self.along])] if self.along else self.value
         if self.factor is not None:
-            return self.value / self.factor, self.value * self.factor
-        off = self.off if self.off is not None else abs((self.part or 0.0) * self.value)
-        return self.value - off, self.value + off
+            return value / self.factor, value * self.factor
+        off = self.off if self.off is not None else abs((self.part or 0.0) * value)
+        return value - off, value + off
 
 
 class Bound(_Rule):

@@ -124,7 +124,7 @@ def judge(
     why = _why(parts, verdict)
     if parts and isinstance(claim.rule, Higher | Extreme | Order | Alike):
         why = f"{quantities.words.metric(claim.rule.metric)}: {why}"
-    missing = math.prod(len(values) for values in claim.rule.each.values()) - len(parts)
+    missing = math.prod(len(values) for values in _each(claim.rule).values()) - len(parts)
     reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
     if missing and reason:
         why = f"{why}. Not run here: {missing} of {missing + len(parts)} settings ({reason})"
@@ -144,11 +144,16 @@ def judge(
 def _parts(rule: Single, quantities: Quantities, *, quick: bool) -> list[tuple[str, Ruling]]:
     """Apply a rule to every combination of ``each`` for which the runs have values."""
     words = quantities.words
-    combinations = [dict(zip(rule.each, values, strict=True)) for values in itertools.product(*rule.each.values())]
+    each = _each(rule)
+    combinations = [dict(zip(each, values, strict=True)) for values in itertools.product(*each.values())]
     # All statements of one claim together hold at 95 %.
     level = 1 - (1 - LEVEL) / len(combinations)
     parts = [(words.setting(c), _apply(rule, quantities, {**rule.at, **c}, level, quick=quick)) for c in combinations]
     return [p for p in parts if p[1].verdict is not Verdict.NOT_MEASURED]
+
+
+def _each(rule: Single) -> dict[str, list[Value]]:
+    return rule.combinations if isinstance(rule, Near) else rule.each
 
 
 def _together(parts: Sequence[Ruling]) -> Verdict:
@@ -201,7 +206,7 @@ def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, q
                 samples(rule.values), limit or 0.0, absolute=absolute, unit=unit, level=level, quick=quick
             )
         case Near():
-            low, high = rule.ends
+            low, high = rule.ends(at)
             return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
         case Bound():
             low, high = (rule.bound, np.inf) if rule.kind == "at least" else (-np.inf, rule.bound)

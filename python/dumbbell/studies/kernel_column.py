@@ -1,4 +1,4 @@
-"""The column of the real kernel: a study's decisive cells with ``--backend uml``, beside the simulator's numbers."""
+"""Both back ends: a study's decisive cells on the virtual-time kernel beside the simulator's, and the reverse."""
 
 from __future__ import annotations
 
@@ -99,6 +99,9 @@ class Column:
     kernel : str
         Version of the kernel.
     results, scenarios, folders : by experiment
+        Of the back end that was added.
+    added : str
+        Its name: ``uml`` if the study ran in the simulator, ``sim`` if it ran on the kernel.
     notes : sequence of str
         How the scenarios differ from those of the simulator.
     """
@@ -110,6 +113,7 @@ class Column:
     scenarios: Mapping[str, Scenario] = field(default_factory=dict)
     folders: Mapping[str, Path] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    added: str = "uml"
 
     @property
     def summary(self) -> str:
@@ -117,15 +121,15 @@ class Column:
         if self.absent:
             return f"The column of the real kernel is missing: {self.absent}."
         runs = sum(len(each) for each in self.results.values())
-        return (
-            f"{len(self.rows)} decisive numbers were measured on Linux {self.kernel} too, in {runs} runs in virtual "
-            f"time: see the table “{self.title}”."
-        )
+        where = f"on Linux {self.kernel} too, in {runs} runs in virtual time"
+        if self.added == "sim":
+            where = f"in the simulator too, in {runs} runs"
+        return f"{len(self.rows)} decisive numbers were measured {where}: see the table “{self.title}”."
 
     @property
     def title(self) -> str:
         """Title of the table."""
-        return "The same cells on Linux"
+        return "The same cells on Linux" if self.added == "uml" else "The same cells in the simulator"
 
     def table(self) -> Table:
         """Return the column as a table."""
@@ -161,6 +165,7 @@ class Column:
         """Return it in plain values."""
         return {
             "absent": self.absent,
+            "added": self.added,
             "kernel": self.kernel,
             "runs": {name: len(each) for name, each in self.results.items()},
             "notes": list(self.notes),
@@ -197,6 +202,8 @@ def column(
     there: Mapping[str, Results],
     scenarios: Mapping[str, Scenario],
     folders: Mapping[str, Path],
+    *,
+    added: str = "uml",
 ) -> Column:
     """Compare the decisive numbers of the simulator's results with those of the kernel's.
 
@@ -215,7 +222,8 @@ def column(
             mine, theirs = (q.get(number.metric, number.at) for q in both)
         except NotRunError:
             continue
-        mine, theirs = (x[np.isfinite(x)] for x in (mine[: theirs.size], theirs))
+        same = min(mine.size, theirs.size)
+        mine, theirs = (x[np.isfinite(x)] for x in (mine[:same], theirs[:same]))
         if mine.size and theirs.size:
             words = both[0].words
             rows.append(
@@ -225,7 +233,8 @@ def column(
         raise BackendError(f"study {study.name}: no decisive number can be read from the runs on the kernel")
     notes = [e.kernel_note for e in study.experiments if e.kernel_note and e.name in there]
     version = _version(there)
-    return Column(rows, "", version, there, scenarios, folders, list(dict.fromkeys(notes)))
+    made = there if added == "uml" else here
+    return Column(rows, "", version, made, scenarios, folders, list(dict.fromkeys(notes)), added)
 
 
 def _version(results: Mapping[str, Results]) -> str:

@@ -6,7 +6,8 @@ DIR/report.html            the page, with everything in it
 DIR/study.json             the same for programs
 DIR/figures/NAME.png, .svg
 DIR/tables/NAME.csv        the rows behind each figure, and the tables
-DIR/runs/EXPERIMENT-uml/   the runs of the decisive cells on the real kernel, where one is
+DIR/runs/EXPERIMENT-uml/   the runs of the decisive cells on the real kernel, where one is. With back end `uml` it has
+                           all runs, and EXPERIMENT those of the decisive cells in the simulator
 DIR/runs/EXPERIMENT/       the runs, as `dumbbell run --out` keeps them; a further call runs only the missing runs
 """
 
@@ -60,7 +61,7 @@ class Done:
     drawn: list[Drawn]
     seconds: float
     column: Column | None = None
-    """The column of the real kernel; None if it isn't wanted, or the study declares none."""
+    """The numbers of both back ends; None if they aren't wanted, or the study declares none."""
     refused: Refused = field(default_factory=dict)
     """The cells that the back end can't run."""
 
@@ -101,7 +102,8 @@ def run_study(
     backend : Backend, optional
         The back end; default: the simulator.
     kernel : bool
-        With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there.
+        With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there. On that
+        kernel they run in the simulator too, always.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -110,7 +112,8 @@ def run_study(
     Raises
     ------
     DumbbellError
-        If the directory can't be used, or a run can't be made.
+        If the directory can't be used, or a run can't be made; for `kernel` False on another back end than the
+        simulator.
     """
     from dumbbell.report import write_report  # noqa: PLC0415 - the page imports the definition of a study
 
@@ -120,6 +123,8 @@ def run_study(
     place = Path(out)
     _make(place / "runs")
     name = "sim" if backend is None else backend.name
+    if name != "sim" and not kernel:
+        raise DumbbellError(f"the kernel can be left out of a run of the simulator, not of one on back end '{name}'")
     study = study.on(name)
     scenarios = {e.name: study.scenario(e, quick=quick, kernel=name != "sim") for e in study.experiments}
     folders = {e.name: _folder(place, e, name, quick) for e in study.experiments}
@@ -137,7 +142,9 @@ def run_study(
                 only=lambda cell, out=left_out: words_of(cell) not in out,  # type: ignore[misc]
                 progress=moved,
             )
-    beside = _beside(study, place, results, quick, jobs, watch, note) if kernel and name == "sim" else None
+    beside = None
+    if name in {"sim", "uml"} and kernel:
+        beside = _beside(study, place, results, quick, jobs, watch, note, on="uml" if name == "sim" else "sim")
     analysis = study.analyze(results, quick=quick)
     if beside is not None:
         analysis = replace(analysis, summary=[*analysis.summary, beside.summary])
@@ -175,23 +182,25 @@ def _beside(
     jobs: int | None,
     watch: Watch,
     note: Callable[[str], None],
+    *,
+    on: str,
 ) -> Column | None:
-    """Run the study's decisive cells on the virtual-time kernel."""
+    """Run the study's decisive cells on the other back end: the virtual-time kernel, or the simulator."""
     declared = study.kernel
     if declared is None:
         return None
-    reason = why_no_kernel()
+    reason = why_no_kernel() if on == "uml" else ""
     if reason:
         return Column(absent=reason)
-    backend = find_backend("uml")
+    backend = find_backend(on)
     repetitions = declared.quick if quick else declared.repetitions
     there, scenarios, folders = {}, {}, {}
     for experiment in (e for e in study.experiments if e.name in declared.cells):
-        folder = _folder(place, experiment, "uml", quick)
-        scenario = study.scenario(experiment, quick=quick, kernel=True)
+        folder = _folder(place, experiment, on, quick)
+        scenario = study.scenario(experiment, quick=quick, kernel=on == "uml")
         scenario = scenario.with_changes({"repetitions": min(repetitions, scenario.repetitions)})
         _forget_if_stale(folder, scenario, experiment, note)
-        with watch(f"{experiment.name} on Linux") as moved:
+        with watch(f"{experiment.name} {'on Linux' if on == 'uml' else 'in the simulator'}") as moved:
             there[experiment.name] = run(
                 scenario,
                 jobs=jobs,
@@ -201,7 +210,9 @@ def _beside(
                 progress=moved,
             )
         scenarios[experiment.name], folders[experiment.name] = scenario, folder
-    return column(study, results, there, scenarios, folders)
+    if on == "uml":
+        return column(study, results, there, scenarios, folders)
+    return column(study, there, results, scenarios, folders, added="sim")
 
 
 def _source(study: Study, scenarios: Mapping[str, Scenario], results: Mapping[str, Results]) -> str:

@@ -1,6 +1,7 @@
 //! The integer rules of Linux, on a stack that counts cwnd in segments (`linux.rs` of each variant) [Linux tcp_cong.c
 //! tcp_cong_avoid_ai].
 
+use dumbbell_cc::Setup;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
@@ -203,4 +204,76 @@ fn hybla_stays_below_its_clamp() {
         cc.ack(1);
     }
     near(cc.cwnd(), 65_535.0);
+}
+
+#[test]
+fn westwood_without_an_estimate_leaves_two_segments() {
+    // The first estimate comes after more than 50 ms. A loss before it: half of the window, then two segments. A timeout sets
+    // ssthresh to two.
+    let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
+    let mut cc = avoiding("westwood", &params, 20.0);
+    cc.rtt(2).established(2);
+    cc.advance(2).ack(10);
+    near(cc.lose().cwnd(), 10.0);
+    near(cc.recover().cwnd(), 2.0);
+    let mut cc = avoiding("westwood", &params, 20.0);
+    cc.rtt(2).established(2);
+    cc.advance(2).ack(10);
+    near(cc.time_out().ssthresh(), 2.0);
+}
+
+#[test]
+fn illinois_adds_up_rounds_without_a_queue() {
+    // Largest RTT 200 ms. Three rounds with 100 ms, one with 200 ms, two with 100 ms: together five, and alpha_max returns.
+    let mut cc = avoiding("illinois", &[("window_threshold", "5")], 20.0);
+    cc.outstanding(20);
+    let round = |cc: &mut CcFixture, rtt: u64| {
+        cc.rtt(rtt).ack_unused(20);
+        cc.column("alpha")
+    };
+    round(&mut cc, 100);
+    round(&mut cc, 200);
+    assert!(round(&mut cc, 200) < 1.0);
+    assert!((0..3).all(|_| round(&mut cc, 100) < 1.0));
+    assert!(round(&mut cc, 200) < 1.0);
+    assert!(round(&mut cc, 100) < 1.0);
+    near(round(&mut cc, 100), 10.0);
+}
+
+#[test]
+fn slow_start_leaves_nothing_for_avoidance() {
+    // From 8 to ssthresh, 10, with an ACK for twelve segments: ten are left. Reno counts them, and grows by one.
+    for (name, params, after) in [
+        ("highspeed", &[("rules", "linux")][..], 10.0),
+        ("illinois", &[("window_threshold", "5")][..], 10.0),
+        ("sack", &[][..], 11.0),
+    ] {
+        let start = Setup { slow_start_limit: f64::INFINITY, ..Setup::new(1000.0, 8000.0, 10_000.0) };
+        let mut cc = CcFixture::whole_starting(name, params, start);
+        near(cc.ack(12).cwnd(), after);
+    }
+}
+
+#[test]
+fn veno_computes_diff_before_slow_start() {
+    // Base RTT 100 ms, then 150 ms: 20 (1 - 100/150) = 6.67, rounded up to 7; by the window afterwards, 30, it would be 10.
+    let start = Setup { slow_start_limit: f64::INFINITY, ..Setup::new(1000.0, 18_000.0, 1e9) };
+    let mut cc = CcFixture::whole_starting("veno", &[("rtt", "smallest")], start);
+    cc.ack(1).ack(1).rtt(150);
+    near(cc.ack(10).cwnd(), 30.0);
+    near(cc.column("n"), 7.0);
+}
+
+#[test]
+fn cdg_keeps_its_shadow_window_when_the_queue_empties() {
+    // The smallest RTT rises, the largest falls, which is an empty queue by the publication.
+    for (rules, kept) in [("published", false), ("linux", true)] {
+        let params = [("rules", rules), ("window", "1"), ("scale", "1000000 s")];
+        let mut cc = avoiding("cdg", &params, 20.0);
+        cc.outstanding(10);
+        for (largest, smallest) in [(100, 100), (200, 100), (150, 120), (150, 120)] {
+            cc.rtt(largest).ack(2).rtt(smallest).ack(8);
+        }
+        assert_eq!(cc.column("shadow") > 0.0, kept, "{rules}");
+    }
 }

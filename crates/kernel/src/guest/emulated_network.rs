@@ -8,6 +8,7 @@ use crate::host::emulated_network::results;
 use crate::host::link_thread::{self, Period, Report, Signals};
 use crate::plan::tun::TunTopology;
 use crate::run::network::{LinkResults, Network, Observation};
+use crate::run::output::TableFile;
 use crate::run::{self, Measured, facts};
 use crate::sys::Clock;
 use dumbbell_plan::Plan;
@@ -18,7 +19,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
 /// Runs a plan.
-pub(super) fn run(plan: &Plan, sample_ns: u64) -> Result<Measured, KernelError> {
+pub(super) fn run(plan: &Plan, sample_ns: u64, file: &mut TableFile) -> Result<Measured, KernelError> {
     let topology = TunTopology::in_guest(plan)?;
     let (flow_hosts, sockets) = build(&topology)?;
     default_variants(plan, &flow_hosts)?;
@@ -26,7 +27,7 @@ pub(super) fn run(plan: &Plan, sample_ns: u64) -> Result<Measured, KernelError> 
     let host = facts::kernel(&flow_hosts, &interface, topology.mtu)?;
     let network =
         EmulatedNetwork { plan, sockets: Arc::new(sockets), running: None, signals: Arc::default() };
-    let mut measured = run::execute(plan, &flow_hosts, network, Clock::Wall, sample_ns)?;
+    let mut measured = run::execute(plan, &flow_hosts, network, (Clock::Wall, sample_ns), Some(file))?;
     measured.facts["host"] = host;
     Ok(measured)
 }

@@ -11,6 +11,7 @@ use crate::error::{KernelError, Step};
 use crate::host::Emulation;
 use crate::plan::target::{Kernel, Target};
 use crate::run::network::FlowHosts;
+use crate::run::output::TableFile;
 use crate::run::taps::Taps;
 use crate::run::veth_network::{build, set_sysctl};
 use crate::run::{self, Measured};
@@ -37,6 +38,13 @@ struct Order {
     /// The emulation of the network between the hosts.
     #[serde(default = "queue_disciplines")]
     emulation: Emulation,
+    /// Bytes of a series in memory from which they are written to `tables.bin` while the run is in progress.
+    #[serde(default = "unlimited")]
+    part_bytes: usize,
+}
+
+fn unlimited() -> usize {
+    usize::MAX
 }
 
 fn queue_disciplines() -> Emulation {
@@ -61,21 +69,23 @@ fn work() -> Result<(), KernelError> {
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     limits()?;
+    let mut file = TableFile::new(Path::new("/"), order.part_bytes)?;
     let measured = match order.emulation {
-        Emulation::Tc => with_queue_disciplines(&order)?,
-        Emulation::Link => emulated_network::run(&order.plan, order.sample_ns)?,
+        Emulation::Tc => with_queue_disciplines(&order, &mut file)?,
+        Emulation::Link => emulated_network::run(&order.plan, order.sample_ns, &mut file)?,
     };
-    run::output::write(Path::new("/"), &measured)
+    file.finish(Path::new("/"), &measured)
 }
 
-fn with_queue_disciplines(order: &Order) -> Result<Measured, KernelError> {
+fn with_queue_disciplines(order: &Order, file: &mut TableFile) -> Result<Measured, KernelError> {
     let target = Target { kernel: order.kernel, offloads: order.offloads };
     let network = build(&order.plan, target, &LoadedVariants::default())?;
     let flow_hosts = network.flow_hosts(&LoadedVariants::default())?;
     default_variants(&order.plan, &flow_hosts)?;
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
-    let mut measured = run::execute(&order.plan, &flow_hosts, taps, Clock::Wall, order.sample_ns)?;
+    let mut measured =
+        run::execute(&order.plan, &flow_hosts, taps, (Clock::Wall, order.sample_ns), Some(file))?;
     measured.facts["host"] = host;
     Ok(measured)
 }

@@ -138,7 +138,8 @@ fn with_link_emulation(order: &Order, hosts: &TunHosts) -> Result<Measured, Kern
         }
     };
     let network = emulated_network::EmulatedNetwork::new(plan, hosts);
-    let mut measured = run::execute(plan, &hosts.flow_hosts, network, Clock::Steady, order.sample_ns)?;
+    let mut measured =
+        run::execute(plan, &hosts.flow_hosts, network, (Clock::Steady, order.sample_ns), None)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;
     Ok(measured)

@@ -62,7 +62,7 @@ pub(super) fn run(order: &Order) -> Result<(Measured, Kept), KernelError> {
     // Read now: the interfaces are removed with the network at the end of the run.
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
-    let mut measured = run::execute(plan, &flow_hosts, taps, Clock::Steady, order.sample_ns)?;
+    let mut measured = run::execute(plan, &flow_hosts, taps, (Clock::Steady, order.sample_ns), None)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = host;
     Ok((measured, Kept { _namespaces: namespaces, _variants: variants }))

@@ -14,6 +14,9 @@ use dumbbell_units::{Dur, Time};
 use dumbbell_wire::Seq;
 use std::collections::VecDeque;
 
+/// Bytes of a row of the RTT samples.
+const RTT_ROW: usize = 16;
+
 #[derive(Debug)]
 struct Columns {
     socket: SocketColumns,
@@ -280,6 +283,13 @@ impl FlowMeter {
             }
         }
         r.goodput_bps = rate(r.delivered_bytes);
+    }
+
+    /// Passes on the rows so far of each series that has at least so many bytes: [`FlowMeter::tables`] returns the others.
+    pub(crate) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
+        let Some(c) = self.columns.as_mut().filter(|_| self.voice.is_none()) else { return };
+        c.socket.drain(least, name, sink);
+        c.rtt.drain(least / RTT_ROW, name, sink);
     }
 
     /// Returns the series, if they are kept: the samples of the socket and the RTT samples, or the packets of a voice call.

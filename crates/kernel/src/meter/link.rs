@@ -6,12 +6,11 @@
 //! connection. A time average is the sum of the contributions of packets, each of which waits in [arrival, departure).
 
 use super::Window;
+use super::link_series::LinkSeries;
 use crate::meter::packet::Packet;
 use dumbbell_plan::{QueueResult, SeriesPlan};
-use dumbbell_qdisc::DropReason;
 use dumbbell_sim::meter::DurationStats;
 use dumbbell_trace::Table;
-use dumbbell_trace::tables::{DepartureTable, DropTable, QueueTable};
 use dumbbell_units::Dur;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -48,21 +47,6 @@ impl Lost {
     }
 }
 
-/// Rows of the series; times in ns.
-#[derive(Debug, Default)]
-struct Columns {
-    /// Arrivals at the queue: time, bytes.
-    arrivals: Vec<(u64, u32)>,
-    /// Departures from the queue: time, bytes.
-    left: Vec<(u64, u32)>,
-    /// Departures: time, direction, bytes, sojourn time, end of the transmission.
-    departures: Vec<(u64, u32, u32, u64, u64)>,
-    /// Drops: time of arrival, direction, bytes.
-    drops: Vec<(u64, u32, u32)>,
-    /// Times of marks.
-    marks: Vec<u64>,
-}
-
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct LinkMeter {
@@ -92,13 +76,18 @@ pub(crate) struct LinkMeter {
     sojourn: DurationStats,
     /// Departures without an observed arrival.
     pub(crate) strays: u64,
-    series: SeriesPlan,
-    columns: Columns,
+    series: LinkSeries,
 }
 
 impl LinkMeter {
-    /// Counts within `window` on a link of that rate and framing; keeps the series in `series`.
-    pub(crate) fn new(window: Window, rate_bps: u64, overhead: u32, series: SeriesPlan) -> LinkMeter {
+    /// Counts within `window` on a link of that rate and framing; keeps `series`, with at most one row of the backlog in so
+    /// many ns.
+    pub(crate) fn new(
+        window: Window,
+        rate_bps: u64,
+        overhead: u32,
+        (series, interval): (SeriesPlan, u64),
+    ) -> LinkMeter {
         LinkMeter {
             window,
             rate_bps,
@@ -120,8 +109,7 @@ impl LinkMeter {
             busy_ns: 0,
             sojourn: DurationStats::new(),
             strays: 0,
-            series,
-            columns: Columns::default(),
+            series: LinkSeries::new(series, interval),
         }
     }
 
@@ -174,8 +162,7 @@ impl LinkMeter {
         let out = now + (u128::from(w.bytes) * 8_000_000_000 / u128::from(self.rate_bps.max(1))) as u64;
         self.busy_ns += self.window.overlap(now, out);
         if now < self.window.to {
-            let marked = packet.ce && !w.ce;
-            self.note_departure(now, out, packet.direction, &w, marked);
+            self.series.departed([w.since, now, out], packet.direction, w.bytes, packet.ce && !w.ce);
         }
         let on_wire = Waiting { since: now, ..w };
         self.wire.entry(packet.direction).or_default().push_back(on_wire);
@@ -184,21 +171,8 @@ impl LinkMeter {
     fn dropped(&mut self, direction: u32, w: &Waiting, lost: &mut impl FnMut(Lost)) {
         self.drops += u64::from(self.window.holds(w.since));
         lost(Lost::new(direction, w, false));
-        if w.since < self.window.to && self.series.drops {
-            self.columns.drops.push((w.since, direction, w.bytes));
-        }
-    }
-
-    fn note_departure(&mut self, now: u64, out: u64, direction: u32, w: &Waiting, marked: bool) {
-        if self.series.queues {
-            self.columns.arrivals.push((w.since, w.bytes));
-            self.columns.left.push((now, w.bytes));
-            if marked {
-                self.columns.marks.push(now);
-            }
-        }
-        if self.series.departures {
-            self.columns.departures.push((now, direction, w.bytes, now - w.since, out));
+        if w.since < self.window.to {
+            self.series.dropped(w.since, direction, w.bytes);
         }
     }
 
@@ -284,57 +258,17 @@ impl LinkMeter {
         }
     }
 
-    /// Returns the series.
-    pub(crate) fn tables(&mut self, name: &str, interval_ns: u64) -> Vec<Table> {
-        let mut c = std::mem::take(&mut self.columns);
-        c.drops.sort_unstable();
-        let mut tables = Vec::new();
-        if self.series.queues {
-            tables.push(backlog(name, interval_ns, &mut c));
+    /// Passes on the rows so far of each series that has at least so many bytes. All observations before `complete` were made.
+    pub(crate) fn drain(&mut self, name: &str, least: usize, complete: u64, sink: &mut dyn FnMut(Table)) {
+        if self.series.is_due(least) {
+            // A packet in the queue may depart or be dropped: then its arrival is a row.
+            let first = self.queue.values().filter_map(|part| part.front()).map(|w| w.since).min();
+            self.series.drain(name, least, first.map_or(complete, |first| complete.min(first)), sink);
         }
-        if self.series.departures {
-            let mut table = DepartureTable::default();
-            for (t, flow, bytes, sojourn, end) in c.departures {
-                table.t_ns.push(t);
-                table.flow.push(flow);
-                table.bytes.push(bytes);
-                table.sojourn_ns.push(sojourn);
-                table.end_ns.push(end);
-            }
-            tables.push(table.into_table(name));
-        }
-        if self.series.drops {
-            let mut table = DropTable::default();
-            for (t, flow, bytes) in c.drops {
-                table.t_ns.push(t);
-                table.flow.push(flow);
-                table.bytes.push(bytes);
-                table.reason.push(DropReason::Full as u8);
-            }
-            tables.push(table.into_table(name));
-        }
-        tables
     }
-}
 
-/// Returns the backlog at each change: arrivals and departures in the order of time.
-fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
-    c.arrivals.sort_unstable();
-    let mut changes: Vec<(u64, i64, u32)> = c.arrivals.iter().map(|(t, size)| (*t, 1, *size)).collect();
-    changes.extend(c.left.iter().map(|(t, size)| (*t, -1, *size)));
-    changes.sort_by_key(|(t, ..)| *t); // stable: an arrival precedes its departure at the same instant
-    let mut table = QueueTable::default();
-    let (mut waiting, mut size, mut next) = (0i64, 0i64, 0);
-    for (at, step, amount) in changes {
-        (waiting, size) = (waiting + step, size + step * i64::from(amount));
-        if at < next {
-            continue;
-        }
-        next = at.checked_div(interval_ns).map_or(0, |whole| (whole + 1) * interval_ns);
-        table.t_ns.push(at);
-        table.packets.push(waiting.max(0) as u64);
-        table.bytes.push(size.max(0) as u64);
-        table.marks.push(c.marks.partition_point(|m| *m <= at) as u64);
+    /// Returns the series, without the rows that were passed on.
+    pub(crate) fn tables(&mut self, name: &str) -> Vec<Table> {
+        self.series.tables(name)
     }
-    table.into_table(name)
 }

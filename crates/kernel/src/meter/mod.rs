@@ -4,6 +4,7 @@
 mod connections;
 mod flow;
 mod link;
+mod link_series;
 pub(crate) mod packet;
 mod ranges;
 mod segments;

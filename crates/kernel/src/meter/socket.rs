@@ -56,7 +56,14 @@ pub(crate) struct SocketColumns {
     flow: FlowTable,
     kernel: KernelFlowColumns,
     cc_infos: Vec<CcInfo>,
+    /// The columns of the congestion control: the most names so far.
+    own: &'static [&'static str],
+    /// True if rows were passed on before the end.
+    drained: bool,
 }
+
+/// Bytes of a row in memory.
+const ROW: usize = 18 * 8 + 1 + size_of::<CcInfo>();
 
 impl SocketColumns {
     pub(crate) fn push(&mut self, s: &TcpSample, at: Progress, now: u64) {
@@ -81,20 +88,33 @@ impl SocketColumns {
         self.kernel.retransmits.push(u64::from(s.retransmits));
         self.kernel.reordering.push(u64::from(s.reordering));
         self.cc_infos.push(s.cc_info);
+        if s.cc_info.columns.len() >= self.own.len() {
+            self.own = s.cc_info.columns;
+        }
     }
 
-    /// Returns the table, if it has rows; the columns of the congestion control are those with the most names.
+    /// Passes on the rows so far if they have at least so many bytes. A part before the first state of the congestion control
+    /// lacks its columns.
+    pub(crate) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
+        if self.cc_infos.is_empty() || self.cc_infos.len() * ROW < least {
+            return;
+        }
+        let rest = SocketColumns { own: self.own, drained: true, ..SocketColumns::default() };
+        if let Some(table) = std::mem::replace(self, rest).into_table(name) {
+            sink(table);
+        }
+    }
+
+    /// Returns the table, if it ever had rows; the columns of the congestion control are those with the most names.
     pub(crate) fn into_table(self, name: &str) -> Option<Table> {
-        if self.flow.t_ns.is_empty() {
+        if self.flow.t_ns.is_empty() && !self.drained {
             return None;
         }
         let table = self.kernel.append_to(self.flow.into_table(name));
-        let own =
-            self.cc_infos.iter().map(|info| info.columns).max_by_key(|names| names.len()).unwrap_or(&[]);
         let column = |n: usize| {
-            let value = |info: &CcInfo| if info.columns == own { info.values[n] } else { f64::NAN };
+            let value = |info: &CcInfo| if info.columns == self.own { info.values[n] } else { f64::NAN };
             self.cc_infos.iter().map(value).collect()
         };
-        Some(table.with_private(own, (0..own.len()).map(column).collect()))
+        Some(table.with_private(self.own, (0..self.own.len()).map(column).collect()))
     }
 }

@@ -13,6 +13,7 @@ use crate::traffic::{
 use dumbbell_plan::{AppPlan, FlowPlan, FlowResult, Plan, ProgramKind, TransportPlan};
 use dumbbell_sim::Source;
 use dumbbell_sim::meter::VoiceMeter;
+use dumbbell_trace::Table;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
@@ -174,6 +175,11 @@ impl FlowRun {
     /// Returns the meter of the connection that has sent most.
     pub(super) fn main_meter(&mut self) -> &mut FlowMeter {
         self.meters().main()
+    }
+
+    /// Passes on the rows so far of each series of the flow `name` that has at least so many bytes.
+    pub(super) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
+        self.forward.drain(least, name, sink);
     }
 
     pub(super) fn each_meter(&mut self, act: impl Fn(&mut FlowMeter)) {

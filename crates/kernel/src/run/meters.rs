@@ -4,6 +4,7 @@ use crate::meter::packet::Packet;
 use crate::meter::{FlowMeter, Window};
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::VoiceMeter;
+use dumbbell_trace::Table;
 use dumbbell_units::Dur;
 use std::collections::BTreeMap;
 
@@ -66,6 +67,14 @@ impl Meters {
         match self.main_port().and_then(|port| self.connections.get_mut(&port)) {
             Some(meter) => meter,
             None => &mut self.others,
+        }
+    }
+
+    /// Passes on the rows so far of each series that has at least so many bytes. Of a program, only the series of the connection
+    /// that will have sent most are kept, so it is not known yet which ones.
+    pub(super) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
+        if !self.program {
+            self.others.drain(least, name, sink);
         }
     }
 

@@ -21,6 +21,7 @@ use crate::traffic::{Cx, Traffic};
 use dumbbell_plan::{FlowResult, Plan, QueueResult, Transfer};
 use dumbbell_trace::Table;
 use flow::{FlowRun, Kind, observe, start_servers};
+use output::TableFile;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -37,6 +38,8 @@ const LAST_PACKETS_NS: u64 = 1_000_000_000;
 /// within 16 intervals for a recent one [Linux include/net/codel_impl.h codel_dequeue]: after them the first drop
 /// begins anew.
 const UPTIME_S: u64 = 10;
+/// Time between two looks at the lengths of series, ns: a multiple of `DRAIN`.
+const PART_TIME: u64 = 10 * DRAIN;
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
@@ -80,18 +83,22 @@ struct Runner<'a, F: Network> {
     sample_ns: u64,
     /// True once all flows have ended by themselves.
     ends_early: bool,
+    /// The file for the rows of long series.
+    parts: Option<&'a mut TableFile>,
 }
 
 /// Runs the plan's flows between their hosts. `Clock::Wall` is for the guest: there the wall clock shows virtual time, which
-/// stops while this process works.
-pub(crate) fn execute<F: Network>(
-    plan: &Plan,
-    flow_hosts: &[FlowHosts],
+/// stops while this process works. With a file for `parts`, the rows of long series are written to it while the run is in
+/// progress, and the returned tables have those after them.
+pub(crate) fn execute<'a, F: Network>(
+    plan: &'a Plan,
+    flow_hosts: &'a [FlowHosts],
     network: F,
-    clock: Clock,
-    sample_ns: u64,
+    (clock, sample_ns): (Clock, u64),
+    parts: Option<&'a mut TableFile>,
 ) -> Result<Measured, KernelError> {
     let mut runner = Runner::new(plan, flow_hosts, network, clock, sample_ns)?;
+    runner.parts = parts;
     runner.event_loop()?;
     runner.finish()
 }
@@ -133,6 +140,7 @@ impl<'a, F: Network> Runner<'a, F> {
             transfers: Vec::new(),
             sample_ns,
             ends_early: false,
+            parts: None,
         })
     }
 
@@ -232,6 +240,7 @@ impl<'a, F: Network> Runner<'a, F> {
             }
             Task::Drain => {
                 self.drain();
+                self.write_parts(at)?;
                 self.schedule(at + DRAIN, Task::Drain);
                 self.end_early(at);
             }
@@ -293,6 +302,25 @@ impl<'a, F: Network> Runner<'a, F> {
                 flow.each_meter(|m| m.stop(end));
             }
         }
+    }
+
+    /// Writes the rows so far of long series.
+    fn write_parts(&mut self, at: u64) -> Result<(), KernelError> {
+        let Some(file) = self.parts.as_deref_mut().filter(|_| at.is_multiple_of(PART_TIME)) else {
+            return Ok(());
+        };
+        let least = file.part_bytes();
+        let mut written = Ok(());
+        let mut write = |table: Table| {
+            if written.is_ok() {
+                written = file.append(&table);
+            }
+        };
+        self.network.drain_series(least, &mut write);
+        for (flow, plan) in self.flows.iter_mut().zip(&self.plan.flows) {
+            flow.drain(least, &plan.name, &mut write);
+        }
+        written
     }
 
     fn finish(mut self) -> Result<Measured, KernelError> {

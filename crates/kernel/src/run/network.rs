@@ -51,6 +51,8 @@ pub(crate) trait Network {
     }
     /// Reports the observations since the last call, causes before effects.
     fn drain(&mut self, each: &mut dyn FnMut(Observation));
+    /// Passes on the rows that can't change any more of each series of the links that has at least so many bytes.
+    fn drain_series(&mut self, _least: usize, _sink: &mut dyn FnMut(Table)) {}
     /// Returns the number of packets that entered before the end and may still depart or be dropped. Called after the end,
     /// after each drain.
     fn undecided(&mut self) -> Result<usize, KernelError> {

@@ -14,6 +14,7 @@ use crate::run::network::{LinkResults, Network, Observation};
 use crate::sys::{self, Clock};
 use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, SeriesPlan};
 use dumbbell_qdisc::DropReason;
+use dumbbell_trace::Table;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -39,6 +40,8 @@ pub(crate) struct Taps<'a> {
     clock: Clock,
     /// Time of the run's beginning by the wall clock, ns.
     zero: u64,
+    /// All observations before this time of the run were made, ns.
+    complete: u64,
     /// Wall clock minus steady clock at that time, ns.
     clock_offset: i64,
     /// Packets dropped because the queue was full, before the run.
@@ -108,7 +111,8 @@ impl<'a> Taps<'a> {
         let has_workloads = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
         let meter = |l: &dumbbell_plan::LinkPlan| {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
-            let mut meter = LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series);
+            let mut meter =
+                LinkMeter::new(window, l.rate_bps, l.overhead_bytes, (series, plan.trace.interval_ns));
             if has_workloads && SEPARATE.contains(&l.queue.name.as_str()) {
                 meter.separate_connections();
             }
@@ -138,6 +142,7 @@ impl<'a> Taps<'a> {
             place,
             clock,
             zero: 0,
+            complete: 0,
             clock_offset: 0,
             full_at_begin: vec![0; plan.links.len()],
             emptied: Emptied(vec![false; plan.links.len()]),
@@ -243,6 +248,12 @@ impl Network for Taps<'_> {
         self.drain_until(sys::now(Clock::Wall).saturating_sub(settled), each);
     }
 
+    fn drain_series(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
+        for (meter, link) in self.links.iter_mut().zip(&self.plan.links) {
+            meter.drain(&link.name, least, self.complete, sink);
+        }
+    }
+
     fn undecided(&mut self) -> Result<usize, KernelError> {
         let undecided: Vec<usize> = self.links.iter().map(LinkMeter::undecided).collect();
         if undecided.iter().all(|count| *count == 0) {
@@ -289,7 +300,7 @@ impl Network for Taps<'_> {
                 full,
                 policed[n].saturating_sub(self.policed_before[n]),
             ));
-            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+            tables.extend(meter.tables(&link.name));
         }
         if let Some(mut captures) = self.captures.take() {
             captures.settle();
@@ -351,6 +362,7 @@ impl Taps<'_> {
             });
         }
         late.lost.into_iter().for_each(|lost| report_loss(lost, each));
+        self.complete = until.saturating_sub(self.zero);
         if let Some(captures) = &mut self.captures {
             captures.settle();
         }

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "system calls; all other modules are safe")]
 
+mod file;
 mod interface;
 mod isolation;
 mod kernel;
@@ -12,6 +13,7 @@ mod socket;
 mod time;
 mod wait;
 
+pub(crate) use file::write_back;
 pub(crate) use interface::{
     interface_addresses, interface_number, is_running, offload, read, read_parts, set_offload, tunnel, write,
 };

@@ -61,6 +61,7 @@ unsafe extern "C" fn create<E: Exported>(
             // SAFETY: the caller guarantees it.
             path: unsafe { link.path.as_str() }.to_owned(),
             linux: link.linux,
+            overhead: 0, // no part of the interface; only PIE reads it
         };
         let qdisc = build(E::ROW, params, &link)?;
         // SAFETY: the caller guarantees it.

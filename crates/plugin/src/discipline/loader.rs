@@ -414,6 +414,7 @@ mod tests {
             seed: 1,
             path: "link/a/queue".into(),
             linux: false,
+            overhead: 0,
         }
     }
 

@@ -80,6 +80,7 @@ impl ExternalDiscipline {
             seed: 0,
             path: String::new(),
             linux: false,
+            overhead: 0,
         };
         let made = py.detach(|| self.external.make(&given, &link).map(|code| code.classes()));
         if let Some(interrupt) = take_interrupt() {

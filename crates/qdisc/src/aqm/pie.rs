@@ -22,8 +22,11 @@
 //!                                                         [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index]
 //! burst      the allowance shrinks at each departure by the time since the one before, and is renewed, with the estimator's
 //!            state, by the update that finds no congestion          [pie_process_dequeue, pie_calculate_probability]
-//! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets
-//!                                                                                                      [pie_drop_early]
+//! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets with their Ethernet
+//!            headers, of which the backlog has none: two packets of 1500 bytes are fewer than 2 x 1514
+//!                                                       [pie_drop_early; include/net/pkt_sched.h psched_mtu]
+//! marks      leave accu_prob as it is                                             [pie_drop_early, pie_qdisc_enqueue]
+//! overload   drop_prob may exceed 1, and needs as long to fall again              [pie_calculate_probability]
 //! no delay   drop_prob x 63/64, unless qdelay is zero while packets wait                    [pie_calculate_probability]
 //! estimator  a new measurement of the rate has a weight of 1/8                                    [pie_process_dequeue]
 //! ```
@@ -44,6 +47,10 @@ const TICK: Dur = Dur::millis(4);
 /// Above this delay the probability rises, independently of the controller
 /// [Linux sch_pie.c pie_calculate_probability].
 const HIGH_DELAY: Dur = Dur::millis(250);
+/// Ethernet header, bytes: a part of a device's full packet [Linux include/net/pkt_sched.h psched_mtu].
+const ETHERNET: u64 = 14;
+/// The largest drop_prob with Linux's rules: its 64 bits have eight above the point [Linux include/net/pie.h MAX_PROB].
+const LINUX_MAX_PROB: f64 = 256.0;
 /// The additional rise, and the largest step at a probability of 10 % or more [RFC 8033 §5.5].
 const MAX_STEP: f64 = 0.02;
 
@@ -62,6 +69,8 @@ pub struct PieParams {
     pub dq_rate_estimator: bool,
     /// True if Linux is followed where it differs from RFC 8033.
     pub linux: bool,
+    /// Bytes of framing in the length of each packet, in place of Linux's Ethernet header.
+    pub overhead: u32,
 }
 
 impl PieParams {
@@ -75,8 +84,22 @@ impl PieParams {
     /// True if the backlog is too short for drops [RFC 8033 §4.1; Linux sch_pie.c pie_drop_early]; both in bytes.
     #[must_use]
     pub fn is_short(&self, backlog: u64, full_packet: u32) -> bool {
-        let two = 2 * u64::from(full_packet);
-        backlog < two || (backlog == two && !self.linux)
+        if self.linux {
+            return backlog < 2 * self.psched_mtu(full_packet);
+        }
+        backlog <= 2 * u64::from(full_packet)
+    }
+
+    /// Returns the length of a full packet of an Ethernet device [Linux include/net/pkt_sched.h psched_mtu].
+    fn psched_mtu(&self, full_packet: u32) -> u64 {
+        u64::from(full_packet.saturating_sub(self.overhead)) + ETHERNET
+    }
+
+    /// True if an ECN-capable packet is marked at this probability, and not dropped: below `ecn_prob` [RFC 8033 §5.1], or up to
+    /// it [Linux sch_pie.c pie_qdisc_enqueue].
+    #[must_use]
+    pub fn marks(&self, drop_prob: f64, ecn_prob: f64) -> bool {
+        drop_prob < ecn_prob || (self.linux && drop_prob == ecn_prob)
     }
 }
 
@@ -153,12 +176,12 @@ impl Pie {
         }
         let local_prob = self.drop_prob * size_factor;
         self.accu_prob = if local_prob == 0.0 { 0.0 } else { self.accu_prob + local_prob };
-        let drop = match self.accu_prob {
-            a if a < 0.85 => false,
-            a if a >= 8.5 => true,
-            _ => draw() < local_prob,
+        let (drop, certain) = match self.accu_prob {
+            a if a < 0.85 => (false, false),
+            a if a >= 8.5 => (true, true),
+            _ => (draw() < local_prob, false),
         };
-        if drop {
+        if drop && !(certain && params.linux) {
             self.accu_prob = 0.0;
         }
         drop
@@ -169,9 +192,9 @@ impl Pie {
         self.drop_prob == 0.0 && self.qdelay < half_target && self.qdelay_old < half_target
     }
 
-    /// An arrival was dropped because the queue was full. This also signals congestion, so accu_prob restarts
+    /// An arrival was dropped, early or because the queue was full. This signals congestion, so accu_prob restarts
     /// [Linux sch_pie.c pie_qdisc_enqueue].
-    pub fn on_tail_drop(&mut self) {
+    pub fn on_drop(&mut self) {
         self.accu_prob = 0.0;
     }
 
@@ -240,7 +263,7 @@ impl Pie {
         if no_delay && !params.linux {
             self.drop_prob *= 0.98;
         }
-        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        self.drop_prob = self.drop_prob.clamp(0.0, if params.linux { LINUX_MAX_PROB } else { 1.0 });
         if params.linux {
             if no_delay && backlog == 0 {
                 self.drop_prob -= self.drop_prob / 64.0;
@@ -288,6 +311,7 @@ mod tests {
         beta: 1.25,
         dq_rate_estimator: false,
         linux: false,
+        overhead: 0,
     };
 
     fn near(a: f64, b: f64) {
@@ -410,7 +434,10 @@ mod tests {
         assert!(!pie.clone().drop_early(&PARAMS, false, 1.0, || 0.0));
         pie.qdelay = MS * 7;
         assert!(!pie.drop_early(&LINUX, false, 1.0, || 0.0));
-        assert_eq!([2999, 3000, 3001].map(|bytes| LINUX.is_short(bytes, 1500)), [true, false, false]);
+        // 2 x (1500 + 14), also with 38 bytes of framing in each packet: then two of 1538 bytes are enough.
+        assert_eq!([3000, 3027, 3028].map(|bytes| LINUX.is_short(bytes, 1500)), [true, true, false]);
+        let framed = PieParams { overhead: 38, ..LINUX };
+        assert_eq!([3027, 3028, 3076].map(|bytes| framed.is_short(bytes, 1538)), [true, false, false]);
         assert_eq!([2999, 3000, 3001].map(|bytes| PARAMS.is_short(bytes, 1500)), [true, true, false]);
     }
 
@@ -424,6 +451,28 @@ mod tests {
         near(decayed(0), (0.3 - 0.001875) * 63.0 / 64.0);
         near(decayed(1500), 0.3 - 0.001875);
         assert_eq!((LINUX.period(), PARAMS.period()), (MS * 20, MS * 15));
+    }
+
+    #[test]
+    fn linux_lets_the_probability_exceed_one() {
+        // 300 ms, 300 ms before: each update adds 2 %, and 2 % for the high delay. From 0.99 on: 1.03, 1.07.
+        let mut pie = Pie { qdelay: MS * 300, ..at(0.99, 300) };
+        for p in [1.03, 1.07] {
+            pie.calculate_probability(&LINUX, 100_000);
+            near(pie.drop_prob(), p);
+        }
+    }
+
+    #[test]
+    fn linux_marks_up_to_the_threshold_and_keeps_the_sum_after_a_certain_mark() {
+        assert_eq!([0.099, 0.1, 0.101].map(|p| LINUX.marks(p, 0.1)), [true, true, false]);
+        assert_eq!([0.099, 0.1, 0.101].map(|p| PARAMS.marks(p, 0.1)), [true, false, false]);
+        // 0.0625 each: the sum is 8.5 at the 136th arrival. If the packet is marked, the next arrivals are, too.
+        let mut pie = Pie { qdelay: MS * 15, ..at(0.0625, 15) };
+        let early: Vec<u32> = (1..=138).filter(|_| pie.drop_early(&LINUX, false, 1.0, || 0.999)).collect();
+        assert_eq!(early, [136, 137, 138]);
+        pie.on_drop();
+        assert!(!pie.drop_early(&LINUX, false, 1.0, || 0.999));
     }
 
     #[test]
@@ -454,7 +503,7 @@ mod tests {
         // A tail drop restarts the sum.
         let mut pie = at(0.25, 15);
         (0..3).for_each(|_| assert!(!pie.drop_early(&PARAMS, false, 1.0, || 0.0)));
-        pie.on_tail_drop();
+        pie.on_drop();
         assert!(!pie.drop_early(&PARAMS, false, 1.0, || 0.0));
     }
 

@@ -99,6 +99,7 @@ impl Settings {
                 beta: params.float("beta") / 16.0,
                 dq_rate_estimator: params.bool("dq_rate_estimator"),
                 linux: link.follows_linux(params),
+                overhead: link.overhead,
             },
             limit: link.limit(params.length("limit")),
             ecn: params.bool("ecn"),
@@ -122,8 +123,9 @@ impl Settings {
         let size_factor = if self.bytemode { f64::from(packet.bytes) / full_packet } else { 1.0 };
         let short_queue = self.pie.is_short(backlog.0, self.full_packet);
         if pie.drop_early(&self.pie, short_queue, size_factor, || self.random.uniform()) {
-            let marked = self.ecn && pie.drop_prob() < self.ecn_prob && cx.mark(&mut packet);
+            let marked = self.ecn && self.pie.marks(pie.drop_prob(), self.ecn_prob) && cx.mark(&mut packet);
             if !marked {
+                pie.on_drop();
                 cx.drop_packet(packet, DropReason::Early);
                 return None;
             }
@@ -133,7 +135,7 @@ impl Settings {
 
     /// Drops an arrival at a full queue.
     pub(crate) fn tail_drop(&self, pie: &mut Pie, packet: Packet, cx: &mut QdiscContext) {
-        pie.on_tail_drop();
+        pie.on_drop();
         cx.drop_packet(packet, DropReason::Full);
     }
 }

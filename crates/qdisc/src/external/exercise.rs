@@ -189,6 +189,7 @@ fn queue(external: &dyn External, given: &[(String, Raw)]) -> Result<(ExternalQd
         seed: 1,
         path: "link/exercise/queue".to_owned(),
         linux: false,
+        overhead: 0,
     };
     let failure = Failure::default();
     let place = Arc::clone(&failure);

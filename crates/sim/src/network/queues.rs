@@ -33,6 +33,7 @@ pub(crate) fn build(
         seed: plan.seed,
         path: format!("link/{}/queue{part}", link.name),
         linux: plan.has_linux_tcp(),
+        overhead: link.overhead_bytes,
     };
     let place = format!("links.{}.queue", link.name);
     let (name, given) = (&link.queue.name, link.queue.given());

@@ -158,6 +158,9 @@ impl Endpoint {
         }
         self.sender.open(1 + window, self.ecn.mode);
         self.sender.notify_established(rtt, now);
+        if let Some(window) = &mut self.receiver.window {
+            window.on_established(now);
+        }
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
 

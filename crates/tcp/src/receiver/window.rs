@@ -87,6 +87,11 @@ impl ReceiveWindow {
         })
     }
 
+    /// The connection is established: its first round trip begins [Linux tcp_input.c tcp_init_buffer_space].
+    pub(crate) fn on_established(&mut self, now: Time) {
+        self.round_started = now;
+    }
+
     /// Measures the round trip with a full segment that echoes `echo`, a timestamp of ours that is `age` old [Linux
     /// tcp_input.c tcp_rcv_rtt_measure_ts].
     pub(crate) fn on_echo(&mut self, echo: u32, age: Dur) {
@@ -254,6 +259,20 @@ mod tests {
         assert_eq!((g.offer(4001), g.offer(4001)), (65_536, 65_536));
         g.on_hole_filled(20_000);
         assert_eq!((g.offer(104_001), g.offer(104_001)), (57_344, 65_536));
+    }
+
+    #[test]
+    fn the_first_round_trip_begins_with_the_connection() {
+        // 100 ms after the handshake the first segment of the second round trip arrives, the eleventh: 15,928 bytes are more
+        // than the initial window of 14,480. 2 * 15,928 + 16 * 1448 = 55,024, plus twice a tenth of it: 66,028, less than the limit.
+        let mut g = window();
+        let at = |ms: u64| Time(ms * 1_000_000);
+        g.on_established(at(1000));
+        g.on_echo(7, Dur::millis(100));
+        g.adjust_limit(1449, None, at(1001));
+        assert_eq!((g.space, g.round_read), (14_480, 1)); // the round trip has not ended
+        g.adjust_limit(15_929, None, at(1100));
+        assert_eq!((g.space, g.round_read, g.window_clamp), (15_928, 15_929, 82_942));
     }
 
     #[test]

@@ -161,7 +161,9 @@ impl Sender {
             return;
         }
         let snd_wnd = ack.wnd_end - ack.ack;
-        let plain = ack.sack.is_empty() && ack.dsack.is_none() && snd_wnd == self.snd_wnd;
+        // An ACK with ECE isn't a predicted one [Linux include/linux/tcp.h TCP_HP_BITS].
+        let echoes = ack.flags.contains(TcpFlags::ECE);
+        let plain = ack.sack.is_empty() && ack.dsack.is_none() && snd_wnd == self.snd_wnd && !echoes;
         self.snd_wnd = snd_wnd;
         let rtt = self.cc_rtt(summary, now);
         let ev = AckArrival { acked: summary.acked, fast_path: plain && summary.acked > 0, rtt, state };

@@ -60,6 +60,7 @@ pub fn queue(name: &str, limit: &str) -> Box<dyn Qdisc> {
         seed: 1,
         path: "queue".into(),
         linux: false,
+        overhead: 0,
     };
     let limit = dumbbell_units::param::Raw::Text(limit.into());
     match dumbbell_qdisc::build(name, &[("limit".into(), limit)], &facts) {

@@ -13,7 +13,7 @@ from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.bufferbloat.figures import pictures
-from dumbbell.studies.bufferbloat.fits import fit_table, not_run, prediction, singles
+from dumbbell.studies.bufferbloat.fits import best_sentence, fit_table, not_run, prediction, singles
 from dumbbell.studies.bufferbloat.quantities import quantities
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.judge import Remark, judge_all
@@ -33,6 +33,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     load, pages, curves = Load(results["load"]), Curves(results["pages"]), Curves(results["curves"])
     found, missing = singles(results["fit"]), not_run(results["fit"])
     findings = judge_all(study, quantities(load, pages, curves), _remarks(load))
+    counts, *contrary = counted(findings, texts)
     return Analysis(
         findings=findings,
         pictures=pictures(load, pages, curves, study.paper.figures),
@@ -41,11 +42,11 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             fit_table(found, study.paper.figures, missing),
             *list_tables(study, findings),
         ],
-        summary=counted(findings, texts),
+        summary=[counts, best_sentence(found, study.paper.figures), *contrary],
         notes=[
             prediction(found, study.paper.figures, missing, absent(results).get("fit", "")),
             _arithmetic(load),
-            _pages(load),
+            _pages(load, study.paper.figures),
         ],
     )
 
@@ -89,18 +90,29 @@ def _table(load: Load, reported: Mapping[str, Any]) -> Table:
 
 
 def _arithmetic(load: Load) -> Note:
-    full = 100 * 1500 * 8 / 1.5e6
+    one = 1500 * 8 / 1.5e6
+    full = 1000 * 100 * one
+    pings = {since: {v: float(np.median(load.ping("large", v, since))) for v in VARIANTS} for since in load.since}
+    parts = "; ".join(
+        f"{since}: " + ", ".join(f"{LABELS[v]} {ping:.0f} ms ({100 * ping / full:.0f} %)" for v, ping in by.items())
+        for since, by in pings.items()
+    )
+    longer = [since for since, by in pings.items() if by["cubic"] > by["reno"]]
     return Note(
-        "A full queue of 100 packets is 0.8 s",
-        f"1500 bytes at 1.5 Mbit/s take 8 ms; 100 of them {1000 * full:.0f} ms, 20 of them 160 ms. The window of "
-        "Reno keeps the queue between a half and all of that, so ten pings show "
-        f"{np.median(load.ping('large', 'reno')):.0f} ms in the mean; CUBIC, which reduces its window by less, stays "
-        "nearer to the top over long stretches. The page has to go through the same queue in each of its round "
-        "trips.",
+        f"A full queue of 100 packets is {1e-3 * full:g} s; pings find "
+        f"{100 * min(min(by.values()) for by in pings.values()) / full:.0f} to "
+        f"{100 * max(max(by.values()) for by in pings.values()) / full:.0f} % of it",
+        f"1500 bytes at 1.5 Mbit/s take {1000 * one:g} ms; 100 of them {full:.0f} ms, 20 of them "
+        f"{1000 * 20 * one:.0f} ms. Medians of the mean of ten pings with 100 packets, by the time since the "
+        f"transfer's "
+        f"start, and as a part of a full queue: {parts}. At {len(longer)} of {len(pings)} times the ping is longer "
+        f"beside "
+        "CUBIC.",
     )
 
 
-def _pages(load: Load) -> Note:
+def _pages(load: Load, reported: Mapping[str, Any]) -> Note:
+    own = ", ".join(f"{LABELS[v]} {reported[f'{v}_large_queue']['page_s'][1]:g} s" for v in VARIANTS)
     listed = "; ".join(f"{LABELS[v]} {_range(load, v)} s" for v in VARIANTS)
     middles = "; ".join(
         f"{since}: Reno {np.median(load.page('large', 'reno', since)):.1f}, CUBIC "
@@ -109,7 +121,7 @@ def _pages(load: Load) -> Note:
     )
     return Note(
         "One download is one sample",
-        f"With 100 packets single downloads take {listed}, depending on where in a tooth they fall and whether "
-        "they lose a packet: the report's 7.1 and 5.2 s are one each. Medians by the time since the start: "
-        f"{middles}.",
+        f"With 100 packets single downloads take {listed}; the report has one of each, {own}. Medians by the time "
+        f"since "
+        f"the start: {middles}.",
     )

@@ -21,6 +21,7 @@ __all__ = [
     "EARLY",
     "POOLED",
     "QUEUES",
+    "SETTLED",
     "SINCE",
     "START",
     "VARIANT",
@@ -170,8 +171,17 @@ class Curves:
 
     def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
         """Split the window at its reductions, from the third on, when the effects of the start are over."""
-        run = self._runs[queue, variant][repetition]
-        table = self.results.table(run, "flow/long")
+        found = []
+        for one, w in self.rises(queue, variant, repetition):
+            a, b, c, d = np.interp(np.linspace(one[0], one[-1], 4), one, w)
+            concave, convex = ((b - a) - (c - b)) / (d - a), ((d - c) - (c - b)) / (d - a)
+            found.append((one[-1] - one[0], d - a, d, concave, convex))
+        columns = np.array(found).reshape(-1, 5).T
+        return Teeth(*columns)
+
+    def rises(self, queue: str, variant: str, repetition: int = 0) -> list[tuple[Floats, Floats]]:
+        """Return the window over time of each tooth: s, segments; those that rise by less than a segment left out."""
+        table = self.results.table(self._runs[queue, variant][repetition], "flow/long")
         t, cwnd = table["t_ns"].to_numpy() * 1e-9, table["cwnd"].to_numpy() / MSS
         avoiding = table["phase"].to_numpy() == _AVOIDANCE
         starts = np.flatnonzero(avoiding & ~np.concatenate(([False], avoiding[:-1])))[2:]
@@ -181,12 +191,9 @@ class Curves:
             if not ends.size or ends[0] < 4:
                 continue
             one, w = t[begin : begin + ends[0]], cwnd[begin : begin + ends[0]]
-            a, b, c, d = np.interp(np.linspace(one[0], one[-1], 4), one, w)
-            if d - a >= 1:
-                concave, convex = ((b - a) - (c - b)) / (d - a), ((d - c) - (c - b)) / (d - a)
-                found.append((one[-1] - one[0], d - a, d, concave, convex))
-        columns = np.array(found).reshape(-1, 5).T
-        return Teeth(*columns)
+            if w[-1] - w[0] >= 1:
+                found.append((one, w))
+        return found
 
     def each(self, queue: str, variant: str, what: str) -> Floats:
         """Return the median over the teeth of each repetition; (n,) float64, NaN without teeth."""
@@ -247,6 +254,15 @@ class Curves:
             values, weights = packets[late][:-1], np.diff(t[late])
             mean = np.average(values, weights=weights)
             found.append(float(np.sqrt(np.average((values - mean) ** 2, weights=weights)) / mean))
+        return np.array(found)
+
+    def straight(self, queue: str, variant: str, bend: float) -> Floats:
+        """Return the share of teeth that bend by less than ``bend`` at both ends, by repetition; (n,) float64."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            teeth = self.teeth(queue, variant, repetition)
+            both = (np.abs(teeth.concave) < bend) & (np.abs(teeth.convex) < bend)
+            found.append(float(both.mean()) if both.size else np.nan)
         return np.array(found)
 
     def whole(self, queue: str, variant: str, bend: float) -> Floats:

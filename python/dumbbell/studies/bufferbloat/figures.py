@@ -11,7 +11,8 @@ import numpy as np
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.studies import reference
-from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.data import ANY, QUEUES, SETTLED, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.quantities import CUBIC_BEND
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
@@ -19,6 +20,8 @@ __all__ = ["pictures"]
 LOOKS = {"large": "droptail", "small": "red", "two": "drr", "codel": "codel", "fq_codel": "fq_codel:2"}
 LENGTHS = {"large": 150.0, "small": 60.0, "codel": 20.0}
 """Length of the time that is shown from the start on, s: slow start and a few teeth."""
+DRAWN = 20
+"""Teeth of a run that are drawn over each other."""
 WITH_PAGES = 180.0
 """The same while pages load, from some 40 s on, s."""
 
@@ -28,6 +31,7 @@ def pictures(load: Load, pages: Curves, curves: Curves, reported: Mapping[str, A
     return [
         _over_time(curves, "reno", "item3-reno", "Item 3"),
         _over_time(curves, "cubic", "item4-cubic", "Item 4"),
+        _teeth(curves),
         _bars(load, "ping", "item6-9-ping", reported),
         _bars(load, "page", "item6-9-page", reported),
         _over_time(pages, "reno", "experiments1-2-reno", "Experiments 1 and 2, while pages load", pages=True),
@@ -54,11 +58,54 @@ def _over_time(curves: Curves, variant: str, name: str, title: str, *, pages: bo
         panels.append(Panel(QUEUES[q], "time (s)", "packets", drawn))
     heights = {q: float(np.nanmedian(curves.each(q, variant, "height"))) for q in shown_queues}
     listed = ", ".join(f"{h:.0f} segments ({QUEUES[q]})" for q, h in heights.items())
+    together = ", ".join(f"{_together(curves, q, variant):.2f} ({QUEUES[q]})" for q in shown_queues)
     reading = (
-        f"{LABELS[variant]}'s window and the queue move together: all packets in flight but two wait in the queue. A "
-        f"tooth rises by {listed}."
+        f"Correlation of {LABELS[variant]}'s window and the waiting packets: {together}. A tooth rises by {listed}."
     )
     return Picture(name, f"{title}: window and queue, {LABELS[variant]}", reading, panels, columns=1, markers=False)
+
+
+def _together(curves: Curves, queue: str, variant: str) -> float:
+    """Return the correlation of window and waiting packets over the first run, from `SETTLED` on."""
+    (t, window), (at, waiting) = curves.window(queue, variant), curves.waiting(queue, variant)
+    times = np.arange(SETTLED, min(t[-1], at[-1]), 0.1)
+    steps = [y[np.searchsorted(x, times, side="right") - 1] for x, y in ((t, window), (at, waiting))]
+    return float(np.corrcoef(steps[0], steps[1])[0, 1])
+
+
+def _teeth(curves: Curves) -> Picture:
+    """Draw the teeth of the first run over each other: the part of the rise over the part of the time."""
+    panels, shares = [], {}
+    for v in VARIANTS:
+        for q in (q for q in ("large", "small") if q in curves.queues):
+            drawn = [
+                Curve(
+                    f"a tooth of {LABELS[v]}",
+                    v,
+                    (t - t[0]) / (t[-1] - t[0]),
+                    100 * (w - w[0]) / (w[-1] - w[0]),
+                    kind="steps",
+                )
+                for t, w in curves.rises(q, v)[:DRAWN]
+            ]
+            line = np.array([0.0, 1.0])
+            drawn.append(Curve("straight", "total", line, 100 * line))
+            shares[f"{LABELS[v]}, {QUEUES[q]}"] = 100 * float(np.nanmean(curves.straight(q, v, CUBIC_BEND)))
+            panels.append(
+                Panel(f"{LABELS[v]}, {QUEUES[q]}", "part of the time of the tooth", "part of its rise (%)", drawn)
+            )
+    listed = ", ".join(f"{words} {share:.0f} %" for words, share in shares.items())
+    return Picture(
+        "item4-teeth",
+        "Items 4 and 5: the shape of the teeth in congestion avoidance",
+        f"Straight teeth, mean over the runs: {listed}.",
+        panels,
+        columns=2,
+        markers=False,
+        share_y=True,
+        note=f"The first {DRAWN} teeth of the first run, after the start. Straight: each outer third rises as the "
+        f"middle third does, up to {CUBIC_BEND:g} of the whole.",
+    )
 
 
 BARS = {

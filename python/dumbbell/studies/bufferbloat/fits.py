@@ -21,7 +21,7 @@ from dumbbell.studies.bufferbloat.data import BEGUN, START, VARIANT, VARIANTS, f
 from dumbbell.studies.finding import Note, Table
 from dumbbell.studies.shared import LABELS
 
-__all__ = ["Setting", "Singles", "fit_table", "not_run", "prediction", "singles"]
+__all__ = ["Setting", "Singles", "best_sentence", "fit_table", "not_run", "prediction", "singles"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -175,9 +175,9 @@ def prediction(found: Found, reported: Mapping[str, Any], absent: Sequence[Setti
     judged = [s for s in order if s.limit == "100 packets" and s.windows == WINDOWS["linux-tuned"]]
     errors = ", ".join(f"{_both(found, reported, s):.2f} ({s.since})" for s in sorted(judged, key=lambda s: s.since))
     sentences = [
-        f"The best fit to all four printed numbers is {order[0].words}, with an error of "
-        f"{_both(found, reported, order[0]):.2f}; the worst has {_both(found, reported, order[-1]):.2f}. The claims "
-        f"are judged with 100 packets and {WINDOWS['linux-tuned']}: {errors}."
+        f"Its error is {_both(found, reported, order[0]):.2f}; the worst has "
+        f"{_both(found, reported, order[-1]):.2f}. "
+        f"The claims are judged with 100 packets and {WINDOWS['linux-tuned']}: {errors}."
     ]
     count = len(_settings(found))
     for v, other in (VARIANTS, VARIANTS[::-1]):
@@ -201,4 +201,13 @@ def prediction(found: Found, reported: Mapping[str, Any], absent: Sequence[Setti
         )
     if absent:
         sentences.append(f"{len(absent)} of {len(absent) + count} settings are not run here ({reason}).")
-    return Note("Fitted to one variant's printed numbers, the settings predict the other's", " ".join(sentences))
+    return Note(f"The best fit to all four printed numbers: {order[0].words}", " ".join(sentences))
+
+
+def best_sentence(found: Found, reported: Mapping[str, Any]) -> str:
+    """State the best fit in one sentence."""
+    best = min(_settings(found), key=lambda s: _both(found, reported, s))
+    return (
+        f"The best fit of the settings that the report leaves out is {best.words}: an error of "
+        f"{_both(found, reported, best):.2f} against its printed pings and pages (0.1 is a tenth off)."
+    )

@@ -20,12 +20,13 @@ Floats = npt.NDArray[np.float64]
 
 FIRST = "the first rise"
 CUBIC_BEND = 0.15
-"""Bend from which a tooth counts as concave, and as convex."""
+"""Bend from which a tooth counts as concave, and as convex; below it at both ends a tooth is straight."""
 SHAPES = {
     "length": ("length of a tooth", "s"),
     "top": ("window at the end of a tooth", "segments"),
     "bend": ("bend of a tooth", ""),
     "whole teeth": ("share of teeth that are concave and convex", "%"),
+    "straight teeth": ("share of teeth that are straight", "%"),
     "spread of tops": ("spread of the tops of the teeth", ""),
     "spread of lengths": ("spread of the lengths of the teeth", ""),
     "start bend": ("bend of the first rise", ""),
@@ -77,6 +78,8 @@ def _shape(curves: Curves, name: str, at: Setting) -> Floats:
         return curves.each(queue, variant, str(at["bend"]))
     if name == "whole teeth":
         return 100 * curves.whole(queue, variant, CUBIC_BEND)
+    if name == "straight teeth":
+        return 100 * curves.straight(queue, variant, CUBIC_BEND)
     if name == "spread of waiting":
         return curves.spread_of_waiting(queue, variant)
     if name.startswith("spread of"):

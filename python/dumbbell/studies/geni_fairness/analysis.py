@@ -14,7 +14,7 @@ from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
 from dumbbell.studies.geni_fairness.figures_fit import fit_pictures
-from dumbbell.studies.geni_fairness.fits import ALL, PARTS, Fit, fit, fit_table, jitter_table
+from dumbbell.studies.geni_fairness.fits import ALL, PARTS, Fit, Reported, fit, fit_table, jitter_table, reported_of
 from dumbbell.studies.geni_fairness.paths import Path, by_path, short
 from dumbbell.studies.geni_fairness.predictions import cross_validation, predict, prediction_table
 from dumbbell.studies.geni_fairness.quantities import quantities
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
+
+HALF = 0.5
+"""An equal share."""
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
@@ -68,7 +71,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             *list_tables(study, findings),
         ],
         summary=counted(findings, texts),
-        notes=[_best(fits, path), validation, reading, _late(path, pairs)],
+        notes=[_best(fits, path), validation, reading, _late(path, pairs, depths, reported)],
     )
 
 
@@ -140,11 +143,25 @@ def _best(fits: Mapping[str, Fit], path: Path) -> Note:
     return Note(f"The best fit to Table 1: {whole.best.words}", text)
 
 
-def _late(path: Path, pairs: Pairs) -> Note:
-    second = summarize(pairs.share("vegas", "vegas"))
+def _late(path: Path, pairs: Pairs, depths: Mapping[Path, Pairs], reported: Reported) -> Note:
+    values = pairs.share("vegas", "vegas")
+    first = summarize(values)
+    ahead = "the first" if first.low > HALF else "the second" if first.high < HALF else "neither"
+    own = reported_of(reported, ("vegas", "vegas"))
+    here = pairs.medians("vegas", "vegas")
+    clean = {p: float(np.median(x.share("vegas", "vegas"))) for p, x in depths.items() if p.jitter.startswith("0 ")}
+    without = ""
+    if clean:
+        far = min(clean, key=lambda p: clean[p])
+        without = (
+            f" Without jitter the first one's share is {min(clean.values()):.2f} to {max(clean.values()):.2f}; it is "
+        )
+        without += f"lowest with {far.words}."
     return Note(
-        "The second of two Vegas flows",
-        f"Of two Vegas flows the first has {second.text('', 2)} of the goodput with {path.words}. Without jitter and "
-        "with fast hosts the second never measures an empty queue, counts the first one's packets as part of the "
-        "path and adds its own to them. The report shows only the first one's mean, and calls it fair.",
+        f"Of two Vegas flows {ahead} is shown to be ahead with {path.words}",
+        f"The first has {first.text('', 2)} of the goodput: {here[0]:.1f} Mbit/s, the second {here[1]:.1f}; the "
+        f"report "
+        f"has {own:.1f} for the first one, and no number for the second.{without} A second flow that never measures "
+        f"an "
+        "empty queue counts the first one's packets as part of the path and adds its own to them.",
     )

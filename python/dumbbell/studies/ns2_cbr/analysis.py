@@ -21,8 +21,9 @@ from dumbbell.studies.ns2_cbr import (
     remarks_exp2,
     remarks_exp3,
 )
-from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, Experiment2, report_rates
+from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, Experiment2, Start, report_rates
 from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
+from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_sentence, fit_table, used_setting
 from dumbbell.studies.ns2_cbr.quantities import quantities
 from dumbbell.studies.ns2_cbr.summary_text import notes, summary
 from dumbbell.studies.partial import absent
@@ -40,15 +41,21 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
     two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
     remarks = {**remarks_exp1.remarks(one, large), **remarks_exp2.remarks(two), **remarks_exp3.remarks(three)}
-    found = replace(quantities(one, Experiment1(results["exp1-start"]), two, three), absent=absent(results))
+    found = replace(quantities(one, Start(results["exp1-start"]), two, three), absent=absent(results))
     findings = judge_all(study, found, remarks)
+    fit = Fit(results["fit"], used_setting(results["exp1"].scenario))
     return Analysis(
         findings=findings,
-        pictures=[*figures_exp1.pictures(one, large), *figures_exp2.pictures(two), *figures_exp3.pictures(three)],
+        pictures=[
+            fit_picture(fit),
+            *figures_exp1.pictures(one, large),
+            *figures_exp2.pictures(two),
+            *figures_exp3.pictures(three),
+        ],
         tables=[_by_rate(one, metric) for metric in ("throughput", "latency", "drop rate")]
-        + [_by_queue(three), *list_tables(study, findings)],
-        summary=summary(findings, texts, one),
-        notes=notes(one, large, three),
+        + [_by_queue(three), fit_table(fit), *list_tables(study, findings)],
+        summary=summary(findings, texts, one, fit_sentence(fit)),
+        notes=[fit_note(fit), *notes(one, large, three)],
     )
 
 

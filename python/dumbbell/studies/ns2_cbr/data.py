@@ -22,6 +22,8 @@ __all__ = [
     "VARIANTS",
     "Experiment1",
     "Experiment2",
+    "Start",
+    "mbps",
     "report_rates",
 ]
 
@@ -49,7 +51,7 @@ it is the ACK delay and not `rtt_mean_ms`. Latency is over packets sent once, "f
 first transmission. Packets carry 1000 bytes."""
 
 
-def _mbps(frame: pl.DataFrame) -> pl.DataFrame:
+def mbps(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn the column of CBR rates into numbers, Mbit/s."""
     numbers = {text: _core.parse("rate", text) / 1e6 for text in frame[RATE].unique()}
     return frame.with_columns(pl.col(RATE).replace_strict(numbers, return_dtype=pl.Float64))
@@ -79,8 +81,8 @@ class Experiment1:
 
     def __init__(self, results: Results) -> None:
         keys = [RATE, "variant"] + ([JITTER] if JITTER in results.flows.columns else [])
-        flows = _mbps(results.flows)
-        queues = _mbps(results.queues.rename({"flows.tcp.variant": "variant"}))
+        flows = mbps(results.flows)
+        queues = mbps(results.queues.rename({"flows.tcp.variant": "variant"}))
         self._swept = JITTER in keys
         self._flow = Cells(flows.filter(pl.col("name") == "tcp"), keys)
         self._queue = Cells(queues.filter(pl.col("name") == "r1->r2"), keys)
@@ -116,6 +118,60 @@ class Experiment1:
         return np.asarray(np.median(self.grid(metric, variant, rates), axis=1))
 
 
+class Start(Experiment1):
+    """The start of one TCP flow against CBR, with its series."""
+
+    def __init__(self, results: Results) -> None:
+        super().__init__(results)
+        self._results = results
+
+    def growth(self, variant: str, rate: float) -> Floats:
+        """Return the factor by which cwnd grows in a round trip of slow start, by repetition; (n,) float64, no unit.
+
+        A straight line through the logarithm of cwnd over time, from the first ACK to the end of slow start; the
+        round trip is the shortest one of the run.
+        """
+        if variant not in self.variants:
+            raise NotRunError(f"{variant} was not run")
+        shortest = self.get("least latency", variant, rate)
+        found: list[float] = []
+        for run in self._results.runs:
+            cell = run.cell
+            if cell["flows.tcp.variant"] != variant or _core.parse("rate", str(cell[RATE])) != 1e6 * rate:
+                continue
+            table = self._results.table(run, "flow/tcp")
+            t, cwnd, phase = (table[c].to_numpy() for c in ("t_ns", "cwnd", "phase"))
+            found.append(growth_of(1e-9 * t, cwnd, phase == SLOW_START, 1e-3 * float(shortest[len(found)])))
+        return np.array(found)
+
+
+def growth_of(t: Floats, cwnd: Floats, starting: npt.NDArray[np.bool_], rtt: float) -> float:
+    """Return the factor by which a window grows in a round trip before `starting` first is false.
+
+    Parameters
+    ----------
+    t : (n,) float64, s
+    cwnd : (n,) float64, any unit
+    starting : (n,) bool
+        True in slow start.
+    rtt : float, s
+
+    Returns
+    -------
+    float, no unit
+        NaN with fewer than two rows after the first one, which is the initial window.
+    """
+    end = int(np.argmin(starting)) if not starting.all() else starting.size
+    if end < 3:
+        return float("nan")
+    slope = np.polyfit(t[1:end], np.log(cwnd[1:end]), 1)[0]
+    return float(np.exp(slope * rtt))
+
+
+SLOW_START = 0
+"""Code of slow start in the series' column ``phase``."""
+
+
 def _window(scenario: Scenario) -> int:
     """Read the TCP window, packets: from the scenario, or the preset's default."""
     set_up = next(stack for flow in scenario.flows if (stack := flow.endpoint_stack) is not None)
@@ -133,7 +189,7 @@ class Experiment2:
     """
 
     def __init__(self, results: Results) -> None:
-        frame = _mbps(results.flows)
+        frame = mbps(results.flows)
         keys = ["flows.first.variant", "flows.second.variant", RATE, JITTER]
         self._cells = {name: Cells(frame.filter(pl.col("name") == name), keys) for name in ("first", "second")}
         self.rates = np.array(sorted(frame[RATE].unique()))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dumbbell.results import Results
 from dumbbell.studies.judge import Quantities
-from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2
+from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Start
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
 from dumbbell.studies.ns2_cbr.quantities import quantities
 from dumbbell.studies.partial import late
@@ -18,7 +18,7 @@ def measured(results: Mapping[str, Results]) -> Quantities:
     """Return the quantities; experiments that were not run raise `NotRunError` when one of theirs is asked for."""
     return quantities(
         late(Experiment1, results, "exp1"),
-        late(Experiment1, results, "exp1-start"),
+        late(Start, results, "exp1-start"),
         late(Experiment2, results, "exp2"),
         late(Experiment3, results, "exp3"),
     )

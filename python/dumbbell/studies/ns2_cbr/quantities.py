@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dumbbell.metrics import jain
 from dumbbell.studies.declared import Setting, Value
 from dumbbell.studies.judge import Quantities
-from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2
+from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Start
 from dumbbell.studies.ns2_cbr.data_exp3 import AFTER, BEFORE, Experiment3
 from dumbbell.studies.ns2_cbr.remarks_exp1 import FOUR, knees
 from dumbbell.studies.partial import NotRunError
@@ -40,6 +40,7 @@ WORDS = Words(
         "exp1 range": ("range of the throughputs of the four variants, as a part of their mean", ""),
         "exp1 knee": ("CBR rate at which a tenth of the throughput is lost", "Mbit/s"),
         "exp1 start throughput": ("throughput of the first second", "Mbit/s"),
+        "exp1 growth in slow start": ("factor by which the window grows in a round trip of slow start", ""),
         "exp2 throughput": ("throughput", "Mbit/s"),
         "exp2 timeouts": ("number of timeouts", ""),
         "exp2 jain": ("Jain's index of the two flows of a run", ""),
@@ -71,7 +72,7 @@ WORDS = Words(
 """The words for the metrics and settings of the rules."""
 
 
-def quantities(one: Experiment1, start: Experiment1, two: Experiment2, three: Experiment3) -> Quantities:
+def quantities(one: Experiment1, start: Start, two: Experiment2, three: Experiment3) -> Quantities:
     """Return the quantities of all experiments."""
     experiments: dict[str, Callable[[str, Setting], Floats]] = {
         "exp1": lambda metric, at: _first(one, start, metric, at),
@@ -101,13 +102,15 @@ def _mean(rows: Sequence[Floats]) -> Floats:
     return np.asarray(np.mean(rows, axis=0)) if rows else NONE
 
 
-def _first(one: Experiment1, start: Experiment1, metric: str, at: Setting) -> Floats:
+def _first(one: Experiment1, start: Start, metric: str, at: Setting) -> Floats:
     if metric == "range":
         rows = [_first(one, start, "throughput", {**at, "variant": v}) for v in FOUR]
         return np.asarray(np.ptp(rows, axis=0) / np.mean(rows, axis=0))
     variant = str(at["variant"])
     if metric == "start throughput":
         return _mean([start.get("throughput", variant, float(r)) for r in start.rates])
+    if metric == "growth in slow start":
+        return start.growth(variant, float(at["cbr"]))
     if metric == "knee":
         return knees(one, variant)
     if metric == "drop rate step":

@@ -10,21 +10,26 @@ import numpy as np
 from dumbbell.studies.finding import Finding, Note
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
-from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, early_fall, predicted_knee
+from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, early_fall, knees, predicted_knee
 from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS, counted
 
 __all__ = ["notes", "summary"]
 
+WINDOW, MAXCWND = 150, 200
+"""The report's `window_` and `maxcwnd_` of experiment 3, packets."""
+NEAR = 0.5
+"""Distance of a knee from the computed one that is next to nothing, Mbit/s: half the report's step."""
 MEAN_PACKET = 500
 """ns-2's `mean_pktsize_`, bytes."""
 MIN_TH = 6.25 * MEAN_PACKET
 """ns-2's automatic min_th on a 10 Mbit/s link: half of 5 ms at 2500 packets a second, in packets of 500 bytes."""
 
 
-def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experiment1) -> list[str]:
-    """Sum up in a few sentences."""
-    sentences = counted(findings, claims)
+def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experiment1, fitted: str) -> list[str]:
+    """Sum up in a few sentences; `fitted` states the best fit, and is the second one."""
+    counts, *contrary = counted(findings, claims)
+    sentences = [counts, fitted, *contrary]
     rates = congested(one)
     throughput = one.average("throughput", rates, one.variants)
     order = sorted(one.variants, key=lambda v: -float(np.median(throughput[v])))
@@ -55,14 +60,18 @@ def _window(one: Experiment1, large: Experiment1) -> Note:
     rtt = float(one.medians("latency", "newreno", one.rates[:1])[0])
     level = float(one.medians("throughput", "newreno", one.rates[:1])[0])
     big = float(large.medians("throughput", "newreno", large.rates[:1])[0])
+    lost = early_fall(large, "newreno")
+    own = float(np.nanmedian(knees(one, "newreno")))
+    limit = f": below the knee the window of {one.window} packets is the limit" if lost < own else ""
+    near = abs(own - predicted_knee(one)) <= NEAR
     return Note(
-        "The knee is the window's, not the variants'",
-        f"The report gives no window, so ns-2's default of {one.window} packets is taken. {one.window} packets of "
-        f"1040 bytes per {rtt:.1f} ms are {10 - predicted_knee(one):.2f} Mbit/s on the wire ({level:.2f} Mbit/s "
-        f"of payload), which the link has to spare until the CBR stream takes {predicted_knee(one):.2f} Mbit/s. "
-        "Until then the window limits every variant and the cells show nothing about congestion control. With "
-        f"{large.window} packets NewReno gets {big:.2f} Mbit/s at CBR {large.rates[0]:g} Mbit/s and has lost a "
-        f"tenth of that by CBR {early_fall(large, 'newreno'):.1f} Mbit/s.",
+        f"NewReno's knee lies {'where' if near else 'not where'} window and CBR stream fill the link",
+        f"{one.window} packets of 1040 bytes per {rtt:.1f} ms are {10 - predicted_knee(one):.2f} Mbit/s on the wire "
+        f"({level:.2f} Mbit/s of payload), which the link has to spare until the CBR stream takes "
+        f"{predicted_knee(one):.2f} Mbit/s; NewReno's knee is at {own:.2f} Mbit/s. With {large.window} packets "
+        f"NewReno "
+        f"gets {big:.2f} Mbit/s at CBR {large.rates[0]:g} Mbit/s and has lost a tenth of that by CBR {lost:.1f} "
+        f"Mbit/s{limit}.",
     )
 
 
@@ -82,31 +91,34 @@ def _phases(one: Experiment1) -> Note:
     cells = len(one.variants) * len(one.rates)
     got = {v: float(np.median(one.get("throughput", v, last, CONSTANT))) for v in one.variants}
     low, high = min(got, key=lambda v: got[v]), max(got, key=lambda v: got[v])
+    more = _than(still[CONSTANT], still[JITTERED], "More", "Fewer", "As many")
     return Note(
-        "Constant CBR intervals lock phase with TCP",
-        "ns-2's CBR source sends at constant intervals by default. TCP packets leave the bottleneck on that "
-        "rhythm and their ACKs come back on it, so the same flow meets the same gap, or the same full queue, "
-        f"again and again: at CBR {last:g} Mbit/s the median variant gets {locked:.3f} Mbit/s, with intervals "
-        f"jittered by half {free:.3f}. Who is favored is an accident of packet sizes and delays (with constant "
-        f"intervals {LABELS[high]} then gets {got[high]:.3f}, {LABELS[low]} {got[low]:.3f}). Repeating does not "
-        f"help: {still[CONSTANT]} of {cells} cells spread by less than 0.001 Mbit/s over start times with "
-        f"constant intervals, {still[JITTERED]} with jittered ones. Every verdict here is taken from jittered "
-        "intervals.",
+        f"{more} cells have no spread with constant CBR intervals: {still[CONSTANT]} instead of {still[JITTERED]} of "
+        f"{cells}",
+        f"ns-2's CBR source sends at constant intervals by default. At CBR {last:g} Mbit/s the median variant gets "
+        f"{locked:.3f} Mbit/s with them, and {free:.3f} with intervals jittered by half. With constant intervals "
+        f"{LABELS[high]} then gets {got[high]:.3f}, {LABELS[low]} {got[low]:.3f}. {still[CONSTANT]} of {cells} cells "
+        f"spread by less than 0.001 Mbit/s over start times with constant intervals, {still[JITTERED]} with jittered "
+        "ones. Every verdict here is taken from jittered intervals.",
     )
 
 
 def _few_packets(one: Experiment1) -> Note:
     last = float(one.rates[-1])
 
-    def delivered(jitter: float) -> str:
-        return ", ".join(f"{LABELS[v]} {np.median(one.get('packets', v, last, jitter)):.0f}" for v in one.variants)
+    def delivered(jitter: float) -> dict[str, float]:
+        return {v: float(np.median(one.get("packets", v, last, jitter))) for v in one.variants}
 
+    def listed(jitter: float) -> str:
+        return ", ".join(f"{LABELS[v]} {n:.0f}" for v, n in delivered(jitter).items())
+
+    few, most = min(delivered(JITTERED).values()), max(delivered(JITTERED).values())
+    loads = float(np.median([one.get("packets", v, float(one.rates[0])) for v in one.variants]))
     return Note(
-        f"At CBR {last:g} Mbit/s too few packets get through",
-        "The CBR stream alone fills the link. TCP packets delivered in ten seconds, median over repetitions: "
-        f"{delivered(CONSTANT)} with constant intervals, {delivered(JITTERED)} with jittered ones. From a few dozen "
-        "packets nothing can be concluded about a variant; with constant intervals it is phase that decides who "
-        "gets any.",
+        f"At CBR {last:g} Mbit/s {few:.0f} to {most:.0f} TCP packets get through in a run",
+        f"The CBR stream alone offers what the link carries. TCP packets delivered in ten seconds, median over "
+        f"repetitions: {listed(CONSTANT)} with constant intervals, {listed(JITTERED)} with jittered ones; at CBR "
+        f"{one.rates[0]:g} Mbit/s {loads:.0f}.",
     )
 
 
@@ -116,12 +128,22 @@ def _latency(one: Experiment1) -> Note:
     base = float(one.medians("latency", "newreno", one.rates[:1])[0])
     shown = {v: float(np.median(one.get("latency", v, rates[-1]))) for v in one.variants}
     low, high = min(shown, key=lambda v: shown[v]), max(shown, key=lambda v: shown[v])
+    rise, wait = shown[high] - base, worst
+    counts = rise > wait
     return Note(
-        "Latency as the report defines it counts the waiting for retransmissions",
+        f"Latency as the report defines it rises by {rise:.0f} ms, {_than(rise, wait, 'more', 'less', 'as much')} "
+        f"than "
+        f"the longest wait in the queue ({wait:.1f} ms)",
         f"The mean ACK delay of packets sent once rises from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
-        f"{shown[high]:.0f} ms ({LABELS[high]}) at CBR {rates[-1]:g} Mbit/s, though no packet ever waited more "
-        f"than {worst:.1f} ms in the bottleneck's queue. A packet that arrives behind a hole is acknowledged only "
-        "when the hole is filled, so timeouts enter the mean: it ranks recovery, not queueing.",
+        f"{shown[high]:.0f} ms ({LABELS[high]}) at CBR {rates[-1]:g} Mbit/s; the longest wait of a packet in the "
+        f"bottleneck's queue is {worst:.1f} ms."
+        + (
+            " The queue doesn't explain the rise: a packet that arrives behind a hole is acknowledged only when the "
+            "hole "
+            "is filled, so waiting for retransmissions is in the mean."
+            if counts
+            else " The queue alone can explain the rise."
+        ),
     )
 
 
@@ -129,34 +151,60 @@ def _red(three: Experiment3) -> Note:
     early = sum(float(three.drops("early", v, "red").sum()) for v in three.variants)
     full = sum(float(three.drops("full", v, "red").sum()) for v in three.variants)
     suited = three.settings("red-bdp")
-    return Note(
-        f"The report's RED {'never' if early == 0 else 'hardly ever'} acts as RED",
-        "At ns-2's defaults RED counts bytes against a limit of 10 packets of 500 bytes: with packets of 1000 "
-        f"bytes and more at most {three.largest('packets', 'red'):.0f} wait (DropTail: "
-        f"{three.largest('packets', 'droptail'):.0f}). Its average peaks at {three.largest('avg', 'red'):.0f} "
-        f"bytes, below the automatic min_th of {MIN_TH:.0f}: {early:.0f} early drops in all runs, {full:.0f} for "
-        "lack of space. The report's RED is a DropTail queue of half the size, and its comparison one of "
-        f"queue sizes. The RED beside it counts packets, with a limit of {suited['limit']} and thresholds at a "
-        f"quarter and three quarters of that ({suited['min_th']} and {suited['max_th']}), weight "
-        f"{suited['weight']}, max_p 10 %, gentle; a DropTail queue with the same limit is shown next to it.",
+    peak, held, tail = (
+        three.largest("avg", "red"),
+        three.largest("packets", "red"),
+        three.largest("packets", "droptail"),
     )
+    part = early / max(early + full, 1)
+    below = peak < MIN_TH
+    return Note(
+        f"{100 * part:.0f} % of the drops of the report's RED are early ones",
+        f"At ns-2's defaults RED counts bytes against a limit of 10 packets of 500 bytes: at most {held:.0f} "
+        f"packets wait "
+        f"(DropTail: {tail:.0f}). Its average peaks at {peak:.0f} bytes, {'below' if below else 'above'} the "
+        f"automatic "
+        f"min_th of {MIN_TH:.0f}: {early:.0f} early drops in all runs, {full:.0f} for lack of space."
+        + (
+            f" So it is a drop-tail queue with space for {held:.0f} packets, and its comparison with DropTail is "
+            f"one of "
+            "queue sizes."
+            if early == 0 and held < tail
+            else ""
+        )
+        + f" The RED beside it counts packets, with a limit of {suited['limit']} and thresholds at a quarter and "
+        f"three "
+        f"quarters of that ({suited['min_th']} and {suited['max_th']}), weight {suited['weight']}, max_p 10 %, "
+        f"gentle; a "
+        "DropTail queue with the same limit is shown next to it.",
+    )
+
+
+def _than(a: float, b: float, more: str, less: str, equal: str) -> str:
+    """Return the word for a compared with b."""
+    return more if a > b else less if a < b else equal
 
 
 def _idle_bottleneck(three: Experiment3) -> Note:
     own = {q: three.early_drops(q) for q in ("droptail", "red")}
+    elsewhere = sum(own[q][1] for q in own)
     return Note(
-        "Before the CBR stream starts, the bottleneck is none",
-        "The link N2-N3 is as fast as the sender's own, so until 5 s no queue builds up in it. Losses before "
-        f"that happen in the queue N1-N2 (limit 50): {own['droptail'][0]} drops there and "
-        f"{own['droptail'][1]} at the bottleneck in all runs over DropTail, {own['red'][0]} and {own['red'][1]} "
-        "over RED. The two disciplines cannot differ in that time.",
+        f"Before the CBR stream starts, {elsewhere or 'no'} packet{'' if elsewhere == 1 else 's'} "
+        f"{'is' if elsewhere < 2 else 'are'} lost at the bottleneck",
+        "The link N2-N3 is as fast as the sender's own. Drops before 5 s, in the queue N1-N2 (limit 50) and at the "
+        f"bottleneck, in all runs: {own['droptail'][0]} and {own['droptail'][1]} over DropTail, {own['red'][0]} and "
+        f"{own['red'][1]} over RED."
+        + (" The two disciplines don't differ in that time." if own["droptail"] == own["red"] else ""),
     )
 
 
 def _bound(three: Experiment3) -> Note:
+    largest = three.largest_cwnd
+    bound = largest > MAXCWND
     return Note(
-        "maxcwnd 200 does nothing",
-        "The window in use is the smaller of cwnd and `window_` 150, so a bound of 200 on cwnd cannot be seen "
-        f"from outside; the largest cwnd of any run is {three.largest_cwnd:.0f} packets. The scenario sets the "
-        "window only.",
+        f"maxcwnd {MAXCWND} {'would bound' if bound else 'has no effect on'} cwnd, which reaches {largest:.0f} "
+        f"packets",
+        f"The window in use is the smaller of cwnd and `window_` {WINDOW}, so a bound of {MAXCWND} on cwnd doesn't "
+        f"change "
+        "what is sent while cwnd stays above the window. The scenario sets the window only.",
     )

@@ -16,11 +16,13 @@ from dumbbell.studies.shared import LABELS, counted
 from dumbbell.studies.video_real_traffic.browser import EXPERIMENT, analyze_browser
 from dumbbell.studies.video_real_traffic.changed import changed_note
 from dumbbell.studies.video_real_traffic.data import CLIENT, SERVER, VARIANTS
-from dumbbell.studies.video_real_traffic.experiments import Experiments
+from dumbbell.studies.video_real_traffic.experiments import MERGED, Experiments
 from dumbbell.studies.video_real_traffic.figures import pictures
 from dumbbell.studies.video_real_traffic.fits import fit_note
+from dumbbell.studies.video_real_traffic.player import QUIC
+from dumbbell.studies.video_real_traffic.player_notes import player_notes
 from dumbbell.studies.video_real_traffic.quantities import quantities
-from dumbbell.studies.video_real_traffic.reported import remarks, wifi_of_report
+from dumbbell.studies.video_real_traffic.reported import FRAME, remarks, wifi_of_report
 from dumbbell.studies.video_real_traffic.tables import predictions, tables
 
 if TYPE_CHECKING:
@@ -47,7 +49,8 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             _shaper(found, reported),
             *changed_note(found.queue, found.veno, reported),
             _sender(found),
-            _offload(reported),
+            *player_notes(found.player, reported),
+            _offload(found, reported),
         ],
     )
 
@@ -74,23 +77,42 @@ def _sender(found: Experiments) -> Note:
     at, there = (
         {v: np.median(found.queue.get("duplicate ACKs", host, v)) for v in VARIANTS} for host in (SERVER, CLIENT)
     )
-    words = ", ".join(f"{LABELS[v]} {x:.0f}" for v, x in at.items())
+    words, others = (", ".join(f"{LABELS[v]} {x:.0f}" for v, x in table.items()) for table in (at, there))
+    spread = {host: max(table.values()) - min(table.values()) for host, table in (("server", at), ("client", there))}
+    decides = max(spread, key=lambda host: spread[host]) if spread["server"] != spread["client"] else None
+    equal = [
+        f"{LABELS[v]} in {int((a == b).sum())} of {a.size}"
+        for v in VARIANTS
+        if v != "cubic"
+        for a, b in [(found.queue.get("retransmitted", CLIENT, v), found.queue.get("retransmitted", CLIENT, "cubic"))]
+    ]
     return Note(
-        "Congestion control belongs to the sender",
-        "A browser that watches a video sends requests and ACKs; the server sends the video, and its variant "
-        f"decides. With the variant at the server the captures have in the median {words} duplicate ACKs; with the "
-        f"variant at the client (and CUBIC at the server) {', '.join(f'{x:.0f}' for x in there.values())}. Captures "
-        "of a laptop whose variant was changed differ by the time of day, the server, the path: run the variants in "
-        "turn, not one after the other, and more than five times.",
+        f"The variant at the {decides} changes the captures more" if decides else "No host's variant changes more",
+        f"Duplicate ACKs in the median with the variant at the server: {words}; with the variant at the client (and "
+        f"CUBIC "
+        f"at the server): {others}. The medians of the variants differ by {spread['server']:.0f} and "
+        f"{spread['client']:.0f}. With the variant at the client the bytes of retransmissions are those of a CUBIC "
+        f"client: {', '.join(equal)} runs. The server sends the video, the client requests and ACKs.",
     )
 
 
-def _offload(reported: Mapping[str, Any]) -> Note:
+def _offload(found: Experiments, reported: Mapping[str, Any]) -> Note:
     average = {v: wifi_of_report(reported, v)["packet size"] for v in VARIANTS}
+    quic = {v: float(reported["lengths"]["quic"][v]["average"][0]) for v in VARIANTS}
+    longer = [LABELS[v] for v in VARIANTS if average[v] > FRAME]
+    here = {
+        "TCP, segments of the wire": found.player.seen("packet size", "Wi-Fi", "cubic"),
+        "TCP, merged": found.wifi.get("packet size", "Wi-Fi", MERGED, "cubic"),
+        "QUIC": found.player.seen("packet size", "Wi-Fi", QUIC),
+    }
+    sizes = ", ".join(f"{words} {np.median(x):.0f}" for words, x in here.items() if x.size)
     return Note(
-        "Packets of 3000 bytes were never on the wire",
-        f"{', '.join(f'{LABELS[v]} {a:.0f}' for v, a in average.items())} bytes a packet in the mean over TCP: "
-        "the receiving host merges segments before they are captured (GRO, LRO). QUIC over UDP isn't merged "
-        "there, so its packets have 918 to 991 bytes. Counts of packets, and of spikes of packets per second, "
-        "can't be compared between the two.",
+        f"The report's mean packet over TCP is longer than an Ethernet frame for {len(longer)} of {len(average)} "
+        f"variants",
+        f"{', '.join(f'{LABELS[v]} {a:.0f}' for v, a in average.items())} bytes in the mean over TCP, "
+        f"{', '.join(f'{LABELS[v]} {a:.0f}' for v, a in quic.items())} over QUIC; a frame has at most {FRAME}. "
+        f"Longer "
+        "packets exist only in a host that merges received segments before they are captured (GRO, LRO). Medians "
+        "here "
+        f"over Wi-Fi with CUBIC: {sizes} bytes.",
     )

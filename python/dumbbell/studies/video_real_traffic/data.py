@@ -45,6 +45,7 @@ METRICS = {
     "largest spike": "most packets in a second",
     "packets": "packets",
     "packet size": "mean length of a packet (bytes)",
+    "medium packets": "packets of 1280 to 2559 bytes (%)",
     "errors": "most error packets in a second",
 }
 """Quantities read from each capture, with their axes."""
@@ -57,6 +58,8 @@ LABELED = {
 RETRANSMISSIONS = ("retransmission", "fast_retransmission", "spurious_retransmission")
 THRESHOLD = 50.0
 """Packets per second from which a second is a spike, the report's."""
+MEDIUM = 1280
+"""Shortest length of the row of Wireshark's table in which most of the report's packets over QUIC are, bytes."""
 ETHERNET = 14
 """Bytes of an Ethernet header. The report's frames have it, those of the simulator don't: it is added to each."""
 DRAWN = 3
@@ -142,6 +145,12 @@ def per_second(capture: Capture, labels: tuple[str, ...] = ()) -> tuple[Floats, 
     return np.arange(counts.size, dtype=np.float64) + 0.5, counts
 
 
+def _medium(capture: Capture) -> float:
+    """Return the share of packets in the row `MEDIUM` of the table of lengths, %."""
+    row = capture.lengths.filter(pl.col("low") == MEDIUM).row(0, named=True)
+    return float(row["percent"] or 0.0)
+
+
 def read(capture: Capture) -> dict[str, float]:
     """Read the metrics from a capture, of all its connections, as Wireshark's properties and display filters do."""
     flows = capture.flows
@@ -160,5 +169,6 @@ def read(capture: Capture) -> dict[str, float]:
         "variation": float(counts.std() / counts.mean()),
         "packets": float(whole["count"]),
         "packet size": float(size),
+        "medium packets": _medium(capture),
         "errors": float(errors.max()),
     }

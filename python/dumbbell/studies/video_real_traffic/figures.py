@@ -130,8 +130,9 @@ def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> P
     captures = {
         f"segments of {MERGED}": (found.wifi.captures["Wi-Fi", MERGED, variant][0], "reno"),
         f"segments of {WIRE}": (found.wifi.captures["Wi-Fi", WIRE, variant][0], "newreno"),
-        "QUIC": (found.player.captured.captures["Wi-Fi", QUIC][0], "vegas"),
     }
+    if found.player.has("Wi-Fi", QUIC):
+        captures["QUIC"] = (found.player.captured.captures["Wi-Fi", QUIC][0], "vegas")
     for what, (capture, look) in captures.items():
         rows = capture.lengths.slice(1)
         shares[what] = rows["percent"].cast(pl.Float64).fill_null(0.0).to_numpy()
@@ -142,11 +143,12 @@ def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> P
         curves.append(points(at, table, f"packet lengths over {protocol.upper()}", second=second))
     words = [str(title).replace(" and greater", "+") for title in rows["title"]]
     panel = Panel("first run", "length of the packet (bytes)", "share of packets (%)", curves, categories=words)
-    merged, wire, quic = (share[-1] for share in shares.values())
+    merged, wire, *quic = (share[-1] for share in shares.values())
+    over_quic = f", {quic[0]:.1f} % over QUIC (CUBIC, the player)" if quic else ""
     own = reported["lengths"]["tcp"][variant]["percent"][-1]
     reading = (
         f"{LABELS[variant]}: {merged:.1f} % of the packets here have 5120 bytes or more with merged segments (report "
-        f"{own:.1f} %), {wire:.1f} % with those on the wire, {quic:.1f} % over QUIC (CUBIC, the player)."
+        f"{own:.1f} %), {wire:.1f} % with those on the wire{over_quic}."
     )
     return Picture(f"packet-lengths-{variant}", f"Packet lengths over Wi-Fi, {LABELS[variant]}", reading, [panel])
 

@@ -92,7 +92,7 @@ class Played:
         The report's captures last until the video ends: the throughput is that over this time, in kB/s.
         """
         values = self.captured.get(metric, access, variant)
-        if metric != "throughput":
+        if metric != "throughput" or not values.size:
             return values
         size = self.captured.get("packets", access, variant) * self.captured.get("packet size", access, variant)
         rows = self._rows[access, variant]
@@ -124,6 +124,8 @@ class Played:
         """Return a metric by repetition; (n,) float64, s or a count. A time that never came is the run's length."""
         if metric == "head start of QUIC":
             return self.get("startup delay", access, variant) - self.get("startup delay", access, QUIC)
+        if metric == "buffering":
+            return self.get("startup delay", access, variant) + self.get("stall time", access, variant)
         column = METRICS[metric][0]
         rows = self._rows.get((access, variant), [])
         return np.array([self.end if row[column] is None else float(row[column]) for row in rows])

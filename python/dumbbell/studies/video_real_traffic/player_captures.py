@@ -66,4 +66,15 @@ def captured_pictures(found: Played, reported: Mapping[str, Any]) -> list[Pictur
         variants = found.variants(access) if most and access.startswith("hall") else []
         wrong = {NAMES[v]: float(most["quic" if v == QUIC else "tcp"]) for v in variants}
         drawn.append(io_graph(f"player-io-{slug(access)}", f"the player, {access}", captures, wrong=wrong))
+    return [*drawn, *_over_quic(found, most)] if most else drawn
+
+
+def _over_quic(found: Played, most: Mapping[str, float]) -> list[Picture]:
+    """Draw several runs over QUIC in the lecture hall, as the report does; their errors have no labels."""
+    drawn = []
+    for access, suffix in (("hall", ""), ("hall as rates", "-as-rates")):
+        if found.has(access, QUIC):
+            captures = {f"run {k + 1}": c for k, c in enumerate(found.captured.captures[access, QUIC])}
+            title = f"QUIC in the lecture hall{', as rates' if suffix else ''}"
+            drawn.append(io_graph(f"hall-quic{suffix}", title, captures, wrong=dict.fromkeys(captures, most["quic"])))
     return drawn

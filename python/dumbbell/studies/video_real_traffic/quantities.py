@@ -14,8 +14,8 @@ from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
-from dumbbell.studies.video_real_traffic.experiments import Experiments
-from dumbbell.studies.video_real_traffic.player import NAMES, RADIO
+from dumbbell.studies.video_real_traffic.experiments import WIRE, Experiments
+from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, RADIO
 
 __all__ = ["WORDS", "quantities"]
 
@@ -31,6 +31,7 @@ READ = {
     "variation": ("standard deviation of packets per second, part of their mean", ""),
     "packet size": ("mean length of captured packets", "bytes"),
     "packets": ("number of captured packets", ""),
+    "medium packets": ("share of packets of 1280 to 2559 bytes", "%"),
     "errors": ("most error packets in a second", "packets"),
 }
 WHERE = ("shaped", "fast", "signal", "hall")
@@ -39,6 +40,8 @@ PLAYED = {
     "player startup delay": ("time until the video starts", "s"),
     "player stalls": ("number of stalls", ""),
     "player stall time": ("time of the stalls", "s"),
+    "player buffering": ("time until the video starts and of the stalls", "s"),
+    "player medium packets": ("share of packets of 1280 to 2559 bytes", "%"),
     "player head start of QUIC": ("time by which the video starts earlier over QUIC", "s"),
 }
 HALLS = {
@@ -46,13 +49,38 @@ HALLS = {
     "hall with weak uplink": "the lecture hall with a weak uplink",
     "hall as rates": "the lecture hall as rates",
 }
+COMPARED = {
+    "transport packet size": ("mean length of captured packets", "bytes"),
+    "transport packets": ("number of captured packets", ""),
+    "place errors": ("most error packets in a second", "packets"),
+}
+"""Quantities that one claim compares between experiments."""
+PLACES = {"lecture hall": "the lecture hall", "stable": "the fast access without other stations"}
 WORDS = Words(
-    metrics={f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
+    metrics=COMPARED | {f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
           "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
-    values=NAMES | LABELS | HALLS,
+    values=NAMES | LABELS | HALLS | PLACES | {"tcp": "TCP"},
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
+
+
+def _by_transport(found: Experiments, name: str, transport: str, segments: str, variant: str) -> Floats:
+    """Return a metric over Wi-Fi: the player's captures, or over TCP with merged segments those of blocks."""
+    if transport == QUIC:
+        return found.player.seen(name, "Wi-Fi", QUIC)
+    if segments == WIRE:
+        return found.player.seen(name, "Wi-Fi", variant)
+    return found.wifi.get(name, "Wi-Fi", segments, variant)
+
+
+def _by_place(found: Experiments, name: str, place: str, radio: str, variant: str) -> Floats:
+    """Return a metric in the lecture hall, or over the access of a stable environment."""
+    if radio == "the medium":
+        return found.player.seen(name, RADIO["hall" if place == "lecture hall" else "strong"], variant)
+    if place == "lecture hall":
+        return found.hall.get(name, found.losses["hall"], variant)
+    return found.wifi.get(name, "Wi-Fi", WIRE, variant)
 
 
 def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Quantities:
@@ -61,6 +89,12 @@ def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Q
     def get(metric: str, at: Setting) -> Floats:
         where, _, name = metric.partition(" ")
         variant = str(at["variant"])
+        if where == "transport":
+            return _by_transport(found, name, str(at["transport"]), str(at["segments"]), variant)
+        if where == "place":
+            return _by_place(found, name, str(at["place"]), str(at["radio"]), variant)
+        if where == "player" and name == "medium packets":
+            return found.player.seen(name, str(at["access"]), variant)
         if where == "player":
             return found.player.get(name, str(at["access"]), variant)
         if where == "fast":

@@ -60,12 +60,15 @@ def remarks(queue: Captured, reported: Mapping[str, Any]) -> dict[str, Remark]:
     """Return the remarks by claim."""
     average = {v: wifi_of_report(reported, v)["packet size"] for v in VARIANTS}
     words = ", ".join(f"{LABELS[v]} {a:.0f}" for v, a in average.items())
+    quic = {v: float(reported["lengths"]["quic"][v]["average"][0]) for v in VARIANTS}
+    over_quic = ", ".join(f"{LABELS[v]} {a:.0f}" for v, a in quic.items())
     return {
         "retransmissions-order": _order(queue, reported, "retransmitted", "kB"),
         "dupacks-order": _order(queue, reported, "duplicate ACKs", "ACKs"),
         "tcp-packets-larger": Remark(
-            f"The report's TCP packets have {words} bytes in the mean, and an Ethernet frame has at most {FRAME}: "
-            "such packets exist only in a host that merges received segments, never on the wire"
+            f"The report's TCP packets have {words} bytes in the mean, those over QUIC {over_quic}; an Ethernet "
+            f"frame has "
+            f"at most {FRAME}"
         ),
         "wifi-veno-least-spikes": Remark(_own(reported, "spikes", "least", min)),
         "wifi-largest-spike": Remark(_own(reported, "largest_spike", "most", max)),

@@ -114,7 +114,8 @@ def _properties(found: Experiments, reported: Mapping[str, Any]) -> Table:
 def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> Table:
     """List the packet lengths of a variant over TCP and over QUIC: the report's, and ours."""
     ours = {f"segments of {s}": found.wifi.captures["Wi-Fi", s, variant][0].lengths for s in (MERGED, WIRE)}
-    ours["QUIC (CUBIC)"] = found.player.captured.captures["Wi-Fi", QUIC][0].lengths
+    if found.player.has("Wi-Fi", QUIC):
+        ours["QUIC (CUBIC)"] = found.player.captured.captures["Wi-Fi", QUIC][0].lengths
     titles = next(iter(ours.values()))["title"]
     columns: dict[str, list[str]] = {"length (bytes)": [str(title) for title in titles]}
     for protocol, words in (("quic", "report, QUIC"), ("tcp", "report, TCP")):

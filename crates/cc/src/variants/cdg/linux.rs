@@ -7,6 +7,7 @@
 //! backoff       takes a round trip, by proportional rate reduction                [tcp_cdg_backoff, tcp_cwnd_reduction];
 //!               a loss during it causes no further reduction                                           [tcp_enter_recovery]
 //! loss          a timeout is treated as a loss                                                         [tcp_cdg_ssthresh]
+//! shadow        isn't reset when the queue is empty                                                      [tcp_cdg_grad]
 //! slow start    ends when a train of ACKs, at most 3 ms apart, is longer than half of the minimum RTT, or when the minimum
 //!               RTT of a round trip with more than 8 samples is above it by 1/8               [tcp_cdg_hystart_update]
 //! ```
@@ -81,7 +82,7 @@ impl LinuxCdg {
 
     /// [Linux tcp_cdg.c tcp_cdg_acked]
     fn on_rtt(&mut self, rtt: f64, ev: &AckEvent, cx: &Cx) {
-        if ev.acked > 0 && !ev.in_recovery {
+        if ev.acked > 0 && !ev.in_recovery && !ev.disordered {
             let pkts_acked = ev.acked as f64 / cx.mss;
             if pkts_acked <= 1.0 && self.delack > 0 {
                 self.delack -= 1;
@@ -98,8 +99,14 @@ impl LinuxCdg {
 
     /// Returns true if slow start ends [Linux tcp_cdg.c tcp_cdg_hystart_update].
     fn hystart_update(&mut self, ev: &AckEvent, cx: &Cx) -> bool {
-        let Some((rtt_min, _)) = self.core.rtt else { return false };
-        self.delay_min = self.delay_min.min(rtt_min);
+        // 0: this round trip has no sample yet but those of delayed ACKs.
+        let rtt_min = self.core.rtt.map_or(0.0, |(min, _)| min);
+        if rtt_min > 0.0 {
+            self.delay_min = self.delay_min.min(rtt_min);
+        }
+        if self.delay_min == f64::INFINITY {
+            return false;
+        }
         let hystart = &mut self.hystart;
         match hystart.round_start.filter(|_| ev.cwnd_limited) {
             None => (hystart.round_start, hystart.last_ack) = (Some(cx.now), cx.now),
@@ -160,7 +167,7 @@ impl LossDriven for LinuxCdg {
             }
             return;
         }
-        if self.core.window.in_slow_start() && self.hystart_update(ev, cx) {
+        if ev.acked > 0 && self.core.window.in_slow_start() && self.hystart_update(ev, cx) {
             self.core.window.ssthresh = self.core.window.cwnd;
         }
         if self.core.round_ended(ev) {

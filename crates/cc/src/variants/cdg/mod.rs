@@ -136,6 +136,8 @@ struct Core {
     /// Bytes; 0: none.
     shadow_wnd: f64,
     shadow_before_episode: f64,
+    /// True if an empty queue ends the shadow window [HA]; [Linux tcp_cdg.c tcp_cdg_grad] keeps it.
+    drops_shadow: bool,
 }
 
 impl Core {
@@ -152,6 +154,7 @@ impl Core {
             backoff_round: None,
             shadow_wnd: window.cwnd,
             shadow_before_episode: 0.0,
+            drops_shadow: params.choice("rules") != "linux",
             window,
         })
     }
@@ -171,7 +174,7 @@ impl Core {
         let (Some(_), Some(rtt), Some(prev)) = (self.round, self.rtt, self.rtt_prev) else { return 0.0 };
         let gradient =
             self.gradients.add((rtt.0 - prev.0, rtt.1 - prev.1), self.window.in_slow_start(), fall);
-        if self.gradients.queue_is_empty() {
+        if self.gradients.queue_is_empty() && self.drops_shadow {
             self.shadow_wnd = 0.0;
         }
         gradient

@@ -83,6 +83,12 @@ impl LossDriven for LinuxHighSpeed {
         &mut self.window
     }
 
+    /// Nothing is left for avoidance [Linux tcp_highspeed.c hstcp_cong_avoid].
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let _beyond_ssthresh = self.window.slow_start(ev.acked, cx);
+        0
+    }
+
     /// [Linux tcp_highspeed.c hstcp_cong_avoid].
     fn on_ack_avoidance(&mut self, _ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx).floor();

@@ -4,6 +4,7 @@
 //! ```text
 //! round trip   the sample of the ACK that ends a round belongs to this round; a round that a recovery interrupts ends
 //!              after it; alpha in 128ths, beta in 64ths, rounded down                              [update_params]
+//! theta        rounds without a queue add up, also if rounds with a queue are between them                  [alpha]
 //! avoidance    snd_cwnd_cnt += segments of the last ACK;  cwnd += snd_cwnd_cnt * alpha / cwnd, whole segments; the
 //!              remainder is lost                                                          [tcp_illinois_cong_avoid]
 //! ```

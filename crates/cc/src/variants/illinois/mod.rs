@@ -123,11 +123,12 @@ impl Illinois {
     }
 
     /// Returns alpha for the mean and the maximum queueing delay [LBS; Linux tcp_illinois.c alpha].
-    fn alpha(&mut self, da: f64, dm: f64) -> f64 {
+    fn alpha(&mut self, da: f64, dm: f64, cx: &Cx) -> f64 {
         let (alpha_min, alpha_max) = self.alphas;
         let d1 = ETA.0 * dm;
         if da > d1 {
-            self.rtt_low = Some(0);
+            // [Linux tcp_illinois.c alpha] sets rtt_above, and rtt_low only at the end.
+            self.rtt_low = Some(self.rtt_low.filter(|_| cx.counts_segments()).unwrap_or(0));
             // k1 / (k2 + da), with the k1 and k2 that give alpha_max at d1 and alpha_min at dm, divided by k1.
             return alpha_max / (1.0 + (da - d1) / (dm - d1) * (alpha_max - alpha_min) / alpha_min);
         }
@@ -156,7 +157,7 @@ impl Illinois {
             return;
         }
         let (da, dm) = (round.mean - round.base_rtt, round.max_rtt - round.base_rtt);
-        (self.alpha, self.beta) = (self.alpha(da, dm), self.beta(da, dm));
+        (self.alpha, self.beta) = (self.alpha(da, dm, cx), self.beta(da, dm));
     }
 }
 
@@ -175,6 +176,12 @@ impl LossDriven for Illinois {
         } else if let Some(round) = self.rtts.on_ack(ev) {
             self.update_params(&round, cx);
         }
+    }
+
+    /// On a stack that counts segments, nothing is left for avoidance [Linux tcp_illinois.c tcp_illinois_cong_avoid].
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let rest = self.window.slow_start(ev.acked, cx);
+        if cx.counts_segments() { 0 } else { rest }
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {

@@ -70,12 +70,27 @@ impl LinuxVeno {
         }
     }
 
+    /// Grows in congestion avoidance; `as_reno`: the state isn't Open [Linux tcp_veno.c tcp_veno_cong_avoid].
+    fn avoid(&mut self, acked: u64, as_reno: bool, cx: &Cx) {
+        let is_congested = self.diff >= self.set.beta;
+        if !cx.counts_segments() {
+            self.skips = is_congested && !self.skips;
+            if !self.skips {
+                self.window.additive_increase(1.0, acked, cx);
+            }
+        } else if is_congested && !as_reno && self.cntrtt > 2 {
+            self.every_other_window(acked, cx);
+        } else {
+            self.window.additive_increase(1.0, acked, cx); // `skips` keeps its value
+        }
+    }
+
     /// Grows by one segment for every other window of ACKs [Linux tcp_veno.c tcp_veno_cong_avoid].
-    fn every_other_window(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn every_other_window(&mut self, acked: u64, cx: &Cx) {
         let cwnd = self.window.cwnd;
         let snd_cwnd_cnt = self.window.cwnd_cnt();
         if *snd_cwnd_cnt < cwnd {
-            *snd_cwnd_cnt += ev.acked as f64;
+            *snd_cwnd_cnt += acked as f64;
             return;
         }
         *snd_cwnd_cnt = 0.0;
@@ -106,26 +121,17 @@ impl LossDriven for LinuxVeno {
     }
 
     fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        self.update_diff(ev, cx); // by the window before it grows
         let rest = self.window.slow_start(ev.acked, cx);
-        if rest == 0 {
-            self.update_diff(ev, cx);
+        if rest > 0 {
+            self.avoid(rest, ev.disordered, cx);
         }
-        rest
+        0
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         self.update_diff(ev, cx);
-        let is_congested = self.diff >= self.set.beta;
-        if !cx.counts_segments() {
-            self.skips = is_congested && !self.skips;
-            if !self.skips {
-                self.window.additive_increase(1.0, ev.acked, cx);
-            }
-        } else if is_congested && !ev.disordered {
-            self.every_other_window(ev, cx);
-        } else {
-            self.window.additive_increase(1.0, ev.acked, cx); // `skips` keeps its value
-        }
+        self.avoid(ev.acked, ev.disordered || ev.in_loss, cx);
     }
 
     fn on_congestion_begin(&mut self) {

@@ -7,6 +7,7 @@
 //!              ACKs count as many bytes less                                     [westwood_fast_bw, westwood_acked_count]
 //!   window     longer than max(rtt, 50 ms): bw_ns_est and bw_est are filtered, bytes per tick [westwood_update_window]
 //! recovery     half the window; at its end cwnd = ssthresh = bw_est * rtt_min                     [tcp_westwood_event]
+//!              two segments without an estimate: paths with a short RTT lose before the first 50 ms have passed
 //! timeout      ssthresh = bw_est * rtt_min; the next ACK sets rtt_min to the latest RTT           [tcp_westwood_event]
 //! ```
 //! An idle time counts as a part of its window: tcp_westwood_event has no case for CA_EVENT_CWND_RESTART.
@@ -87,9 +88,10 @@ impl LinuxWestwood {
         Time(now.0 / self.tick.0 * self.tick.0)
     }
 
-    /// Returns bw_est * rtt_min in bytes [Linux tcp_westwood.c tcp_westwood_bw_rttmin].
-    fn bw_rttmin(&self) -> Option<f64> {
-        Some(self.bw?.1 * self.rtt_min?.as_secs())
+    /// Returns bw_est * rtt_min in bytes; 0, which becomes two segments, before the first estimate [Linux tcp_westwood.c
+    /// tcp_westwood_bw_rttmin].
+    fn bw_rttmin(&self) -> f64 {
+        self.bw.zip(self.rtt_min).map_or(0.0, |((_, bw_est), rtt_min)| bw_est * rtt_min.as_secs())
     }
 }
 
@@ -136,13 +138,13 @@ impl LossDriven for LinuxWestwood {
     /// [Linux tcp_westwood.c tcp_westwood_event, CA_EVENT_LOSS].
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         self.reset_rtt_min |= ev.kind == Congestion::Timeout && self.set.reset_base_rtt;
-        self.set.ssthresh(self.bw_rttmin(), ev)
+        self.set.ssthresh(Some(self.bw_rttmin()), ev)
     }
 
     /// [Linux tcp_westwood.c tcp_westwood_event, CA_EVENT_COMPLETE_CWR].
     fn on_recovery_exit(&mut self, cx: &Cx) {
         let bw_rttmin = self.bw_rttmin();
-        self.set.complete_recovery(&mut self.window, bw_rttmin, cx);
+        self.set.complete_recovery(&mut self.window, Some(bw_rttmin), cx);
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

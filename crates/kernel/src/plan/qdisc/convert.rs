@@ -34,6 +34,7 @@ pub(crate) fn queue(
         seed: plan.seed,
         path: String::new(),
         linux: true,
+        overhead: link.overhead_bytes,
     };
     let framing = link.overhead_bytes;
     let reader = Reader { place, params, facts, packet, framing };
