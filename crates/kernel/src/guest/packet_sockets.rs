@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{IoSlice, Result as IoResult};
 use std::os::fd::OwnedFd;
 
-/// `ETHTOOL_STXCSUM` [Linux ethtool.h].
+/// `ETHTOOL_STXCSUM` [Linux include/uapi/linux/ethtool.h].
 const TRANSMIT_CHECKSUM: u32 = 0x17;
 /// `SO_RCVBUFFORCE`: the kernel doubles the value for its own accounting [socket(7)].
 const BUFFER: i32 = (PACKET_BUFFER / 2) as i32;

@@ -69,7 +69,7 @@ pub struct PieParams {
     pub dq_rate_estimator: bool,
     /// True if Linux is followed where it differs from RFC 8033.
     pub linux: bool,
-    /// Bytes of framing in the length of each packet, in place of Linux's Ethernet header.
+    /// Bytes of framing in the length of each packet, in place of the Ethernet header [Linux include/net/pkt_sched.h psched_mtu].
     pub overhead: u32,
 }
 

@@ -142,7 +142,7 @@ fn linux_sends_the_syn_again_without_ecn() {
     };
     assert!(flags("linux", "cubic", true).contains(TcpFlags::CWR | TcpFlags::ECE));
     assert_eq!(flags("linux", "cubic", false), TcpFlags::SYN);
-    // RFC 3168 §6.1.1.1 allows it only. Accurate feedback isn't Linux 6.12's.
+    // RFC 3168 §6.1.1.1 only allows it. Linux 6.12 has no accurate feedback [net/ipv4/tcp_output.c tcp_ecn_send_syn].
     for (preset, variant) in [("rfc", "cubic"), ("linux", "prague")] {
         assert_eq!(flags(preset, variant, true), flags(preset, variant, false));
     }
