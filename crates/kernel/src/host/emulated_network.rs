@@ -1,6 +1,7 @@
 //! The network of a run with link emulation: starts the thread, and turns its reports into results.
 
-use super::link_thread::{self, Report, Signals};
+use super::link_thread::{self, Period};
+use super::running_links::RunningLinks;
 use super::tun_hosts::TunHosts;
 use crate::error::{KernelError, Step};
 use crate::plan::tun::INTERFACE;
@@ -14,19 +15,13 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, channel};
-use std::thread::JoinHandle;
-
-type Thread = JoinHandle<Result<Report, KernelError>>;
 
 /// See the top of this file.
 pub(super) struct EmulatedNetwork<'a> {
     plan: &'a Plan,
     hosts: &'a TunHosts,
     tunnels: Arc<Vec<[OwnedFd; 2]>>,
-    running: Option<(Thread, Receiver<Observation>)>,
-    signals: Arc<Signals>,
+    running: RunningLinks,
     /// Time of the run's beginning by the steady clock, ns.
     zero: u64,
     cpu: Option<Cpu>,
@@ -38,8 +33,7 @@ impl<'a> EmulatedNetwork<'a> {
             plan,
             hosts,
             tunnels: hosts.tunnels.clone(),
-            running: None,
-            signals: Arc::default(),
+            running: RunningLinks::default(),
             zero: 0,
             cpu: None,
         }
@@ -48,21 +42,9 @@ impl<'a> EmulatedNetwork<'a> {
 
 impl Network for EmulatedNetwork<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
-        let (plan, tunnels, signals) = (self.plan.clone(), self.tunnels.clone(), self.signals.clone());
-        let offloads = self.hosts.offloads;
         self.zero = zero;
-        let (observer, observations) = channel();
-        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            link_thread::run(
-                &plan,
-                &*tunnels,
-                offloads,
-                link_thread::Period::real(zero, plan.duration_ns),
-                &signals,
-                Some(observer),
-            )
-        });
-        self.running = Some((thread.step(|| "thread".into())?, observations));
+        let period = Period::real(zero, self.plan.duration_ns);
+        self.running.start(self.plan, self.tunnels.clone(), self.hosts.offloads, period)?;
         self.cpu = Some(Cpu::now());
         // One below the link thread. Without the right to it packets may be late, which is measured.
         let _ = sys::real_time(link_thread::PRIORITY - 1);
@@ -70,22 +52,15 @@ impl Network for EmulatedNetwork<'_> {
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Observation)) {
-        if let Some((_, observations)) = &self.running {
-            observations.try_iter().for_each(each);
-        }
+        self.running.drain(each);
     }
 
     fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError> {
-        let Some((thread, observations)) = self.running.take() else {
-            return Err(KernelError::Invalid("the link emulation was not started".into()));
-        };
         let elapsed = sys::now(Clock::Steady).saturating_sub(self.zero);
         if elapsed < self.plan.duration_ns {
-            self.signals.stop.store(true, Ordering::Relaxed);
+            self.running.stop();
         }
-        let report =
-            thread.join().map_err(|_| KernelError::Invalid("the link thread has failed".into()))??;
-        observations.try_iter().for_each(each);
+        let report = self.running.finish(each)?;
         let seconds = elapsed.min(self.plan.duration_ns) as f64 * 1e-9;
         let late = |ms: Option<f64>| ms.unwrap_or(0.0);
         let facts = json!({

@@ -13,6 +13,7 @@ pub(crate) mod link_thread;
 mod live;
 pub mod pid_namespace;
 pub mod probe;
+pub(crate) mod running_links;
 pub(crate) mod sandbox;
 mod settings;
 mod super_packet;
