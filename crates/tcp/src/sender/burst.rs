@@ -92,14 +92,12 @@ impl Sender {
         if limit < mss || unsent <= mss {
             return false;
         }
-        self.refill_buffer();
+        self.continue_writing();
         let Some((end, next)) = self.buffer.piece_ends() else {
             // The application waits for memory of the send buffer: the next ACK may free some.
-            self.burst.waits = self.buffer.is_full();
-            if self.burst.waits {
-                self.note_cwnd_limited(false);
-            }
-            return self.burst.waits;
+            self.burst.waits = true;
+            self.note_cwnd_limited(false);
+            return true;
         };
         let piece = (end - nxt).min(unsent);
         let last = piece == unsent;
@@ -110,7 +108,8 @@ impl Sender {
         let offered = self.snd.wnd_end - nxt;
         let allowed = limit.min(offered);
         let completes = allowed >= length && (!last || (self.closing && allowed > length));
-        if length > mss && allowed < longest && !completes && self.should_defer(allowed, now) {
+        let one = self.pushes_one();
+        if !one && length > mss && allowed < longest && !completes && self.should_defer(allowed, now) {
             // Sending isn't limited by cwnd if the receiver's window ends before [Linux tcp_output.c tcp_tso_should_defer].
             if limit < offered && limit <= length {
                 self.note_waiting_for_burst();

@@ -70,6 +70,7 @@ impl Sender {
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.is_held_by_pacing(now) {
             self.check_space();
+            self.let_application_write(false);
             return false;
         }
         self.burst.follows = false;
@@ -77,6 +78,19 @@ impl Sender {
             self.note_cwnd_limited(false);
             return false;
         }
+        while !self.attempt(now, out) {
+            self.check_space();
+            if !self.let_application_write(true) {
+                return false;
+            }
+            self.reconsider_burst();
+        }
+        true
+    }
+
+    /// Sends a segment, as [`Sender::next`], of what the application has written.
+    #[inline]
+    fn attempt(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let (flight, nothing_outstanding) = (self.flight(), self.snd.una == self.snd.max);
         let sent = match self.usual_next(nothing_outstanding) {
             Usual::Blocked => false,
@@ -92,7 +106,6 @@ impl Sender {
         };
         if !sent {
             self.end_burst();
-            self.check_space();
             if self.config.growth.limited_for_a_window {
                 self.validate_cwnd(now);
             }
@@ -107,6 +120,9 @@ impl Sender {
         if !timer_is_set {
             let (recovery, mut cx) = self.recovery_cx(now);
             recovery.on_sent(out, &mut cx);
+        }
+        if self.config.pacing.tso && !self.is_in_burst() && !out.retransmission {
+            self.use_freed_space();
         }
         out.is_last = out.is_last && self.fills_window(now);
         true
@@ -124,6 +140,7 @@ impl Sender {
         self.on_window_full();
         self.end_burst();
         self.check_space();
+        self.let_application_write(false);
         true
     }
 

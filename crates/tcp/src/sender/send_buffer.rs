@@ -7,9 +7,12 @@
 //! memory    payload, and 832 bytes for each piece and each burst outstanding; SACKed data is merged, up to 17 segments
 //!           (tcp_shift_skb_data)
 //! full      no new piece after the memory reaches the buffer's size, at first `send_buffer_start`, at most `send_buffer`:
-//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable). The size follows cwnd, twice
-//!           the memory of its segments, with BBR three times, when an ACK leaves cwnd partly unused while the application waits
-//!           (tcp_sndbuf_expand)
+//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable), after everything is sent
+//!           that the window allows
+//! size      follows cwnd while the application waits, twice the memory of its segments, with BBR three times, when a burst
+//!           (tcp_event_new_data_sent) or an ACK (tcp_check_space) leaves cwnd partly unused (tcp_should_expand_sndbuf)
+//! writing   a complete piece is sent at once if nothing waits before it, as one burst (tcp_push_one); what remains of it is
+//!           extended again. A marked piece, and the end of writing, let everything go that the window allows
 //! PSH       the last segment before the application waits; a piece that ends more than half of the largest window after
 //!           the last one marked (forced_push), or after the end of a write, which is 256 KiB long; the last of all
 //! ```
@@ -37,6 +40,32 @@ struct Piece {
     psh: bool,
 }
 
+/// The last piece that the application has written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    /// No memory is free, or no data is left.
+    Nothing,
+    /// The application has no more data.
+    Last,
+    /// Complete, and marked.
+    Marked,
+    /// Complete, and the first that isn't sent.
+    First,
+    /// Complete, behind others.
+    Behind,
+}
+
+/// Whose turn it is, while the application writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Turn {
+    /// The application writes.
+    App,
+    /// One burst is sent without waiting for a longer one [Linux tcp_output.c tcp_push_one].
+    One,
+    /// Bursts are sent as usual [Linux tcp_output.c __tcp_push_pending_frames].
+    Stack,
+}
+
 /// The buffer.
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
@@ -44,6 +73,9 @@ pub(super) struct SendBuffer {
     max_size: u64,
     /// True while the application waits.
     full: bool,
+    /// True if the application may continue, and hasn't yet.
+    woken: bool,
+    turn: Turn,
     pieces: VecDeque<Piece>,
     /// Ends of the bursts that are outstanding.
     bursts: VecDeque<u64>,
@@ -51,8 +83,8 @@ pub(super) struct SendBuffer {
     pushed_seq: u64,
     /// End of the current write.
     write_end: u64,
-    /// True if an ACK has released data.
-    freed: bool,
+    /// True if an ACK has arrived.
+    acked: bool,
 }
 
 impl SendBuffer {
@@ -62,17 +94,19 @@ impl SendBuffer {
             size: start.max(MIN_WINDOW * 2 * SEGMENT_MEMORY),
             max_size,
             full: false,
+            woken: false,
+            turn: Turn::App,
             pieces: VecDeque::new(),
             bursts: VecDeque::new(),
             pushed_seq: 1,
             write_end: 1 + WRITE,
-            freed: false,
+            acked: false,
         }
     }
 
-    /// Notes that an ACK has moved snd_una.
-    pub(super) fn note_freed(&mut self) {
-        self.freed = true;
+    /// Notes that an ACK has arrived.
+    pub(super) fn note_ack(&mut self) {
+        self.acked = true;
     }
 
     /// Notes that a burst is sent that ends at `end`.
@@ -135,23 +169,27 @@ impl Sender {
         MAX_PIECE.min(self.max_window() / 2).max(self.mss()) / self.mss() * self.mss()
     }
 
-    /// Removes pieces that were sent, and lets the application write, unless it waits.
-    pub(super) fn refill_buffer(&mut self) {
+    /// Removes pieces that were sent; lets the application continue if a burst was sent only because it completed a piece.
+    pub(super) fn continue_writing(&mut self) {
+        if self.buffer.turn == Turn::App {
+            self.let_application_write(true);
+        }
+        self.drop_sent_pieces();
+    }
+
+    fn drop_sent_pieces(&mut self) {
         while self.buffer.pieces.front().is_some_and(|p| p.end <= self.snd.nxt) {
             self.buffer.pieces.pop_front();
         }
-        if self.snd.nxt == 1 && self.buffer.pieces.is_empty() {
-            self.write_initial_window();
+    }
+
+    /// True if the next burst doesn't wait for a longer one [Linux tcp_output.c tcp_push_one].
+    pub(super) fn pushes_one(&mut self) -> bool {
+        let one = self.buffer.turn == Turn::One;
+        if one {
+            self.buffer.turn = Turn::App;
         }
-        if self.buffer.full && self.buffer.pieces.is_empty() {
-            // All data was sent, and the window allows more: the buffer grows, so that it doesn't limit here.
-            self.expand_buffer();
-            let at_limit = self.buffer.size >= self.buffer.max_size;
-            self.buffer.full = at_limit && !self.is_writeable(self.snd.nxt);
-        }
-        if !self.buffer.full {
-            self.fill_buffer();
-        }
+        one
     }
 
     /// Adapts the size to cwnd [Linux tcp_input.c tcp_sndbuf_expand].
@@ -171,54 +209,88 @@ impl Sender {
         is_small(payload) && is_small(self.buffer.memory(payload, self.sacked_of_outstanding()))
     }
 
-    /// Writes the first pieces. When the first piece is complete, a burst of two is sent. The data that takes its place makes
-    /// the piece longer than half of the window, so that it is marked and the whole initial window is sent; the data that
-    /// takes the place of that stays marked.
-    fn write_initial_window(&mut self) {
-        let (mss, length) = (self.mss(), self.size_goal());
-        let initial = (self.cc.control.cwnd as u64) / mss * mss;
-        let end = self.snd.nxt + initial + length;
-        if end <= self.write_seq {
-            self.buffer.pieces.push_back(Piece { end, psh: true });
-            self.buffer.pushed_seq = self.snd.nxt + length + initial.min(2 * mss);
-        }
+    /// Lets the application write, unless it waits. Returns true if it has completed something to send. `may_send`: false if
+    /// nothing can be sent now, so that it writes to the end.
+    #[inline]
+    pub(super) fn let_application_write(&mut self, may_send: bool) -> bool {
+        self.config.pacing.tso && !self.buffer.full && self.write_pieces(may_send)
     }
 
-    /// Lets the application write until the buffer is full [Linux tcp.c tcp_sendmsg_locked].
-    fn fill_buffer(&mut self) {
+    #[inline(never)]
+    fn write_pieces(&mut self, may_send: bool) -> bool {
+        if std::mem::take(&mut self.buffer.woken) && self.unsent_in_buffer() < self.mss() {
+            // All that it wrote before is sent: it has limited sending [Linux tcp.c tcp_sendmsg_locked, tcp_rate.c
+            // tcp_rate_check_app_limited].
+            self.check_app_limited_after_data();
+        }
+        let mut wrote = false;
+        self.buffer.turn = loop {
+            match self.write_piece() {
+                Written::Nothing => break Turn::Stack,
+                Written::Marked | Written::Last if may_send => {
+                    wrote = true;
+                    break Turn::Stack;
+                }
+                Written::First if may_send => {
+                    wrote = true;
+                    break Turn::One;
+                }
+                _ => wrote = true,
+            }
+        };
+        wrote && may_send
+    }
+
+    fn unsent_in_buffer(&self) -> u64 {
+        self.buffer.pieces.back().map_or(0, |p| p.end.saturating_sub(self.snd.nxt))
+    }
+
+    /// Extends the last piece, or writes a new one [Linux tcp.c tcp_sendmsg_locked].
+    fn write_piece(&mut self) -> Written {
+        self.drop_sent_pieces();
         let (length, half) = (self.size_goal(), self.max_window() / 2);
-        let (nxt, una, write_seq) = (self.snd.nxt, self.snd.una, self.write_seq);
+        let (nxt, una, write_seq, mss) = (self.snd.nxt, self.snd.una, self.write_seq, self.mss());
         let sacked = self.sacked_of_outstanding();
         let b = &mut self.buffer;
-        b.full = false;
-        loop {
-            let count = b.pieces.len();
-            let filled = b.pieces.back().map_or(nxt, |p| p.end);
-            if filled >= write_seq {
-                return;
-            }
-            let before = if count > 1 { b.pieces[count - 2].end } else { nxt };
-            let start = if filled - before < length { before } else { filled };
-            if start == filled {
-                if count > 0 && b.memory(filled - una, sacked) >= b.size {
-                    b.full = true;
-                    b.start_write(filled);
-                    return;
-                }
-            } else {
-                b.pieces.pop_back();
-            }
-            let end = (start + length).min(write_seq);
-            while b.write_end < end {
-                b.pushed_seq = b.write_end;
-                b.write_end += WRITE;
-            }
-            b.pieces.push_back(Piece { end, psh: end == start + length && end > b.pushed_seq + half });
-            if end == b.write_end {
-                b.start_write(end);
-            } else if b.pieces.back().is_some_and(|p| p.psh) {
-                b.pushed_seq = end;
-            }
+        let count = b.pieces.len();
+        let filled = b.pieces.back().map_or(nxt, |p| p.end);
+        if filled >= write_seq {
+            return Written::Nothing;
+        }
+        let before = if count > 1 { b.pieces[count - 2].end } else { nxt };
+        let extends = count > 0 && filled - before < length;
+        if !extends && b.memory(filled - una, sacked) >= b.size {
+            b.full = true;
+            b.start_write(filled);
+            return Written::Nothing;
+        }
+        let (start, was_marked) =
+            if extends { (before, b.pieces.pop_back().is_some_and(|p| p.psh)) } else { (filled, false) };
+        let end = (start + length).min(write_seq);
+        let at_write_end = nxt + b.write_end.saturating_sub(nxt) / mss * mss;
+        if b.pieces.is_empty() && at_write_end > filled && at_write_end < end {
+            // Nothing waits before: the end of the write is sent before the next write. Only full segments are modeled.
+            b.pieces.push_back(Piece { end: at_write_end, psh: true });
+            (b.pushed_seq, b.write_end) = (b.write_end, b.write_end + WRITE);
+            return Written::Last;
+        }
+        while b.write_end < end {
+            b.pushed_seq = b.write_end;
+            b.write_end += WRITE;
+        }
+        let complete = end == start + length;
+        let forced = complete && end > b.pushed_seq + half;
+        b.pieces.push_back(Piece { end, psh: forced || was_marked });
+        if end == b.write_end {
+            b.start_write(end);
+        } else if forced {
+            b.pushed_seq = end;
+        }
+        match b.pieces.len() {
+            _ if !complete => Written::Last,
+            _ if forced => Written::Marked,
+            1 => Written::First,
+            _ => Written::Behind,
         }
     }
 
@@ -228,17 +300,18 @@ impl Sender {
         (self.scoreboard.sacked_bytes().min(outstanding), outstanding)
     }
 
-    /// Lets the application continue if enough memory is free. Called after all segments that an ACK allows were sent
-    /// [Linux tcp_input.c tcp_check_space, tcp_new_space].
+    /// After an ACK, when all segments that it allows were sent [Linux tcp_input.c tcp_data_snd_check].
     #[inline]
     pub(super) fn check_space(&mut self) {
-        if std::mem::take(&mut self.buffer.freed) && self.config.pacing.tso {
+        if std::mem::take(&mut self.buffer.acked) && self.config.pacing.tso {
             self.use_freed_space();
         }
     }
 
+    /// After an ACK or a burst: if the application waits, the size follows cwnd, and it may continue [Linux tcp_input.c
+    /// tcp_check_space, tcp_new_space].
     #[inline(never)]
-    fn use_freed_space(&mut self) {
+    pub(super) fn use_freed_space(&mut self) {
         while self.buffer.bursts.front().is_some_and(|end| *end <= self.snd.una) {
             self.buffer.bursts.pop_front();
         }
@@ -248,15 +321,9 @@ impl Sender {
         if self.scoreboard.pipe() < self.cc.control.cwnd as u64 {
             self.expand_buffer();
         }
-        let filled = self.buffer.pieces.back().map_or(self.snd.nxt, |p| p.end);
+        let filled = self.buffer.pieces.back().map_or(self.snd.nxt, |p| p.end).max(self.snd.nxt);
         if self.is_writeable(filled) {
-            // The application writes again. If all that it wrote before is sent, it has limited sending [Linux tcp.c
-            // tcp_sendmsg_locked, tcp_rate.c tcp_rate_check_app_limited].
-            if filled < self.snd.nxt + self.mss() {
-                self.check_app_limited_after_data();
-            }
-            self.buffer.full = false;
-            self.refill_buffer();
+            (self.buffer.full, self.buffer.woken) = (false, true);
         }
     }
 }

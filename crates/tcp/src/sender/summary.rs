@@ -141,8 +141,8 @@ impl Sender {
             self.snd.una = ack.ack;
             self.snd.nxt = self.snd.nxt.max(self.snd.una);
             self.timer.backoffs = 0;
-            self.buffer.note_freed();
         }
+        self.buffer.note_ack();
         summary.acked = acked;
         summary.sacked = sacked;
         summary.delivered = self.delivery_rate.delivered() - delivered_before;
@@ -189,7 +189,7 @@ impl Sender {
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.timer.backoffs = 0;
-        self.buffer.note_freed();
+        self.buffer.note_ack();
         let summary = AckSummary {
             acked,
             delivered: self.delivery_rate.delivered() - delivered_before,
