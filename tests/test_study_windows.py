@@ -17,13 +17,13 @@ START, AVOID, RECOVER, LOSS = 0, 1, 2, 3
 
 
 def window(cwnd: list[float], phase: list[int], **more: list[float]) -> Window:
-    """Return a window in bytes; what isn't given is constant."""
+    """Return a window in bytes; columns that are not given are constant."""
     n = len(cwnd)
     columns = {"ssthresh": [20_000.0] * n, "snd_una": [0.0] * n, "snd_nxt": [0.0] * n, "timeouts": [0.0] * n} | more
     return Window.read(pl.DataFrame({"cwnd": cwnd, "phase": phase, **columns}))
 
 
-def test_cuts_without_a_loss_are_told_from_reactions_to_one() -> None:
+def test_cuts_without_a_loss_are_distinguished_from_reactions_to_one() -> None:
     # 10 -> 9 without a loss; a fast recovery, whose end takes 12 -> 5; a timeout.
     made = window(
         [8000, 10000, 9000, 12000, 12000, 5000, 1000, 2000],
