@@ -19,6 +19,9 @@ pub enum EcnResponse {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     round: Option<Round>,
+    /// True if a round trip ends already when all sent before its start is acknowledged, the first with the first ACK [Linux
+    /// tcp_dctcp.h dctcp_reset, tcp_dctcp.c dctcp_update_alpha].
+    early: bool,
     delivered: u64,
     marked: u64,
     /// Set from a response until the data in flight at that time is acknowledged: no other response until then [Linux
@@ -31,6 +34,12 @@ pub struct Marks {
 }
 
 impl Marks {
+    /// Returns those whose round trips are Linux's, if `early`.
+    #[must_use]
+    pub fn new(early: bool) -> Marks {
+        Marks { round: early.then(|| Round::from(0)), early, ..Marks::default() }
+    }
+
     /// The endpoint reports an echoed mark.
     pub fn on_ecn_echo(&mut self, window: f64) {
         self.echoed = Some(window);
@@ -70,7 +79,8 @@ impl Marks {
         }
         let counted =
             self.round.filter(|_| self.delivered > 0).map(|_| (self.marked as f64, self.delivered as f64));
-        (self.round, self.delivered, self.marked) = (Some(Round::from(ev.snd_nxt)), 0, 0);
+        (self.round, self.delivered, self.marked) =
+            (Some(Round::from(ev.snd_nxt - u64::from(self.early))), 0, 0);
         counted
     }
 }

@@ -9,7 +9,8 @@
 //! loss        as Reno: ssthresh = half of the window, cwnd = ssthresh;  timeout: cwnd = 1 segment      [§3.5]
 //! ```
 //! DCTCP needs a receiver that echoes each mark [§3.2]; otherwise it responds as in RFC 3168. In [Linux tcp_input.c
-//! tcp_enter_cwr] each response is a TCP_CA_CWR episode without growth for a round trip; `hold` selects this.
+//! tcp_enter_cwr] each response is a TCP_CA_CWR episode without growth for a round trip; `hold` selects this, and Linux's
+//! integers: DCTCP.Alpha in 1024ths, which becomes 0 once a sixteenth of it is less than one [Linux tcp_dctcp.c dctcp_update_alpha].
 //! Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without ECN, which is the stack's
 //! decision here [Linux tcp_dctcp.c dctcp_init].
 
@@ -45,7 +46,7 @@ pub(crate) const ROW: Variant = Variant {
             kind: Kind::Bool,
             default: "false",
             doc: "whether the window doesn't grow after a response to marks until the data in flight are acknowledged, as in \
-                  [Linux tcp_input.c tcp_enter_cwr]",
+                  [Linux tcp_input.c tcp_enter_cwr], and DCTCP.Alpha is in 1024ths [Linux tcp_dctcp.c dctcp_update_alpha]",
         },
     ],
     stack_defaults: &[("linux", "hold", "true")],
@@ -53,6 +54,9 @@ pub(crate) const ROW: Variant = Variant {
     build: |params, setup| Ok(Box::new(Dctcp::new(params, setup))),
     ..Variant::EMPTY
 };
+
+/// Linux's unit of DCTCP.Alpha [Linux tcp_dctcp.c DCTCP_MAX_ALPHA].
+const ONE: f64 = 1024.0;
 
 /// The state of DCTCP.
 #[derive(Clone, Debug)]
@@ -72,10 +76,18 @@ impl Dctcp {
             window: Window::new(setup),
             g: params.float("g"),
             hold: params.bool("hold"),
-            marks: Marks::default(),
+            marks: Marks::new(params.bool("hold")),
             alpha: params.float("alpha"),
             marked_fraction: f64::NAN,
         }
+    }
+
+    /// Returns the next DCTCP.Alpha by Linux's arithmetic [Linux tcp_dctcp.c dctcp_update_alpha].
+    fn alpha_in_1024ths(&self) -> f64 {
+        let alpha = self.alpha * ONE;
+        let decrease = (alpha * self.g).floor();
+        let kept = if decrease == 0.0 { 0.0 } else { alpha - decrease };
+        (kept + (self.marked_fraction * ONE * self.g).floor()).min(ONE) / ONE
     }
 
     /// Reduces the window to `cwnd`, as a response to marks.
@@ -103,7 +115,11 @@ impl LossDriven for Dctcp {
         let (round, echo) = self.marks.on_ack(ev);
         if let Some((marked, delivered)) = round {
             self.marked_fraction = marked / delivered;
-            self.alpha += self.g * (self.marked_fraction - self.alpha); // [RFC 8257 §3.3 step 6]
+            self.alpha = if self.hold {
+                self.alpha_in_1024ths()
+            } else {
+                self.alpha + self.g * (self.marked_fraction - self.alpha) // [RFC 8257 §3.3 step 6]
+            };
         }
         if ev.in_recovery || ev.in_loss {
             return; // the window was reduced for a loss in the same window of data [RFC 8257 §3.5]

@@ -59,7 +59,8 @@ fn a_mark_reduces_by_half_of_alpha_once_per_window() {
 
 #[test]
 fn a_response_stops_growth_if_hold_is_set() {
-    for (hold, grown) in [("false", 8.0 + 1.0 / 8.0), ("true", 8.0)] {
+    // With `hold` DCTCP.Alpha is in 1024ths, and changes with the first ACK: 409.6 - 25 + 64 = 448.6.
+    for (hold, grown) in [("false", 8.0 + 1.0 / 8.0), ("true", 10.0 * (1.0 - 448.6 / 2048.0))] {
         let mut cc = CcFixture::new("dctcp", &[("alpha", "0.4"), ("hold", hold)], 10.0, 10.0);
         near(cc.ack_marked(1).ack(1).cwnd(), grown);
     }
@@ -68,10 +69,27 @@ fn a_response_stops_growth_if_hold_is_set() {
         &[("alpha", "0.4")],
         dumbbell_cc::Setup { preset: "linux", ..dumbbell_cc::Setup::new(1000.0, 10_000.0, 10_000.0) },
     );
-    near(cc.ack_marked(1).ack(1).cwnd(), 8.0);
+    let reduced = 10.0 * (1.0 - 448.6 / 2048.0);
+    near(cc.ack_marked(1).ack(1).cwnd(), reduced);
     // Until the data in flight at the response are acknowledged.
     cc.ack(9).ack(1);
-    near(cc.cwnd(), 8.125 + 1.0 / 8.125);
+    let grown = reduced + 1.0 / reduced;
+    near(cc.cwnd(), grown + 1.0 / grown);
+}
+
+#[test]
+fn alpha_without_marks_becomes_zero_on_linux() {
+    // 64, 60, 57 ... 16, 15; then a sixteenth is less than one, and nothing is left [Linux tcp_dctcp.c dctcp_update_alpha].
+    let mut cc = CcFixture::starting(
+        "dctcp",
+        &[("alpha", "0.0625")],
+        dumbbell_cc::Setup { preset: "linux", ..dumbbell_cc::Setup::new(1000.0, 10_000.0, 10_000.0) },
+    );
+    near(cc.ack(1).column("alpha") * 1024.0, 60.0); // the first ACK ends a round trip
+    let alphas: Vec<f64> = (0..60).map(|_| cc.round().column("alpha") * 1024.0).collect();
+    let least = alphas.iter().copied().filter(|alpha| *alpha > 0.0).fold(64.0, f64::min);
+    near(least, 15.0);
+    near(alphas[59], 0.0);
 }
 
 #[test]

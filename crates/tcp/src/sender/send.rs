@@ -69,7 +69,7 @@ impl Sender {
     /// they allow none.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.is_held_by_pacing(now) {
-            self.check_space();
+            self.check_space(now);
             self.let_application_write(false);
             return false;
         }
@@ -79,7 +79,7 @@ impl Sender {
             return false;
         }
         while !self.attempt(now, out) {
-            self.check_space();
+            self.check_space(now);
             if !self.let_application_write(true) {
                 return false;
             }
@@ -122,7 +122,7 @@ impl Sender {
             recovery.on_sent(out, &mut cx);
         }
         if self.config.pacing.tso && !self.is_in_burst() && !out.retransmission {
-            self.use_freed_space();
+            self.use_freed_space(now);
         }
         out.is_last = out.is_last && self.fills_window(now);
         true
@@ -139,7 +139,7 @@ impl Sender {
         self.burst.follows = false;
         self.on_window_full();
         self.end_burst();
-        self.check_space();
+        self.check_space(now);
         self.let_application_write(false);
         true
     }

@@ -18,6 +18,7 @@
 //! ```
 
 use super::Sender;
+use dumbbell_units::Time;
 use std::collections::VecDeque;
 
 /// Longest piece and burst, bytes: 64 KiB less the space for headers [Linux net/core/sock.c sk_dst_gso_max_size].
@@ -302,16 +303,16 @@ impl Sender {
 
     /// After an ACK, when all segments that it allows were sent [Linux tcp_input.c tcp_data_snd_check].
     #[inline]
-    pub(super) fn check_space(&mut self) {
+    pub(super) fn check_space(&mut self, now: Time) {
         if std::mem::take(&mut self.buffer.acked) && self.config.pacing.tso {
-            self.use_freed_space();
+            self.use_freed_space(now);
         }
     }
 
     /// After an ACK or a burst: if the application waits, the size follows cwnd, and it may continue [Linux tcp_input.c
     /// tcp_check_space, tcp_new_space].
     #[inline(never)]
-    pub(super) fn use_freed_space(&mut self) {
+    pub(super) fn use_freed_space(&mut self, now: Time) {
         while self.buffer.bursts.front().is_some_and(|end| *end <= self.snd.una) {
             self.buffer.bursts.pop_front();
         }
@@ -320,6 +321,7 @@ impl Sender {
         }
         if self.scoreboard.pipe() < self.cc.control.cwnd as u64 {
             self.expand_buffer();
+            self.usage.snd_cwnd_stamp = now;
         }
         let filled = self.buffer.pieces.back().map_or(self.snd.nxt, |p| p.end).max(self.snd.nxt);
         if self.is_writeable(filled) {

@@ -27,8 +27,9 @@ pub(super) struct CwndUsage {
     /// Most bytes outstanding in the current window of data (max_packets_out), and the end of that window.
     max_outstanding: u64,
     cwnd_usage_seq: u64,
-    /// The time since which cwnd has not limited sending, and the most bytes outstanding since then.
-    snd_cwnd_stamp: Time,
+    /// The time since which cwnd has not limited sending, nor the application waited for the send buffer [Linux tcp_input.c
+    /// tcp_new_space], and the most bytes outstanding since then.
+    pub(super) snd_cwnd_stamp: Time,
     snd_cwnd_used: u64,
 }
 
