@@ -162,10 +162,16 @@ impl DurationStats {
     }
 
     /// Adds a duration above zero.
+    #[inline]
     pub(crate) fn record_positive(&mut self, span: Dur) {
         self.sum += u128::from(span.0);
-        self.min = self.min.min(span);
-        self.max = self.max.max(span);
+        // Branches, because both are rare.
+        if span < self.min {
+            self.min = span;
+        }
+        if span > self.max {
+            self.max = span;
+        }
         self.histogram.record(span.0);
     }
 
