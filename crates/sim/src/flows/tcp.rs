@@ -233,7 +233,7 @@ impl TcpFlow {
         }
     }
 
-    #[inline]
+    #[inline(always)] // after each ACK
     fn observe(&mut self, now: Time) -> Option<State> {
         let connection = self.current.as_deref()?;
         let sender = connection.sender();

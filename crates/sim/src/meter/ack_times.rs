@@ -57,7 +57,7 @@ impl AckTimes {
     }
 
     /// Adds the packets that an ACK covers or SACKs, which arrived at `now`.
-    #[inline]
+    #[inline(always)] // for each ACK
     pub fn add(&mut self, packets: &[DeliveredSegment], now: Time) {
         let is_plain = |p: &DeliveredSegment| {
             p.fate == SegmentFate::Acknowledged && p.transmissions == 1 && p.payload > 0

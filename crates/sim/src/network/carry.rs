@@ -12,6 +12,7 @@ use dumbbell_units::flow_number::direction_of;
 impl Network {
     /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
     /// links that have lookahead.
+    #[inline(always)] // in the four places of the usual path
     pub(super) fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
         loop {
             let first = &mut self.links[link];
@@ -34,6 +35,12 @@ impl Network {
                 None => return,
             }
         }
+    }
+
+    /// The same, compiled once.
+    #[inline(never)]
+    fn carry_on(&mut self, link: usize, packet: Packet, at: Time) {
+        self.carry(link, packet, at);
     }
 
     /// A packet arrives at a link with a plain FIFO that is busy. Returns the packet, and its arrival time at the other end,
@@ -134,7 +141,7 @@ impl Network {
         self.collect_losses_and_copies(link, at);
         let Some((arrival, packet)) = leaves else { return };
         if let Some((next, packet)) = self.put_on_wire(link, arrival, packet) {
-            self.carry(next, packet, arrival);
+            self.carry_on(next, packet, arrival);
         }
     }
 
@@ -231,7 +238,7 @@ impl Network {
             let is_first = self.pool.get(body).copies.is_none_or(|id| self.copies.arrives(id));
             return Some(Arrived { flow, bytes, body, ecn, is_first });
         }
-        self.carry(next as usize, packet, self.now);
+        self.carry_on(next as usize, packet, self.now);
         None
     }
 }
