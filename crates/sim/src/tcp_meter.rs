@@ -183,6 +183,7 @@ impl TcpMeter {
         self.past.delivered.combine(connection.arrived().0, |a, b| a + b)
     }
 
+    #[inline(always)] // after each ACK
     pub(crate) fn state(&mut self, sender: &impl Metered, open: bool, now: Time) {
         if self.closed {
             return;
@@ -198,6 +199,7 @@ impl TcpMeter {
     }
 
     /// Adds the packets that the sender's last ACK reported.
+    #[inline(always)]
     pub(crate) fn acknowledged(&mut self, sender: &impl Metered, now: Time) {
         self.ack_times.add(sender.newly_delivered(), now);
     }

@@ -362,7 +362,8 @@ impl TcpFlow {
         }
         let Some(connection) = self.current.as_deref_mut() else { return true };
         if forward {
-            let quiet = connection.end_mut(Side::Receiver).on_segment(&body.segment, packet.ecn, net.now);
+            let quiet =
+                connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
             if quiet && !connection.has_tls() {
                 let receiver = connection.end_mut(Side::Receiver);
                 net.send_acks(&self.info, receiver, self.connection);
@@ -375,7 +376,7 @@ impl TcpFlow {
                 self.serve_receiver(net);
             }
         } else {
-            connection.end_mut(Side::Sender).on_segment(&body.segment, packet.ecn, net.now);
+            connection.end_mut(Side::Sender).on_ack_segment(&body.segment, packet.ecn, net.now);
             connection.read(Side::Sender);
             let sender = connection.sender();
             self.meter.acknowledged(sender, net.now);
