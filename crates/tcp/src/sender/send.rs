@@ -105,11 +105,16 @@ impl Sender {
             self.timer.expires.is_some()
         };
         if !timer_is_set {
-            let (recovery, mut cx) = self.recovery_cx(now);
-            recovery.on_sent(out, &mut cx);
+            self.set_timer_after(out, now);
         }
         out.is_last = out.is_last && self.fills_window(now);
         true
+    }
+
+    #[inline(never)]
+    fn set_timer_after(&mut self, out: &Outgoing, now: Time) {
+        let (recovery, mut cx) = self.recovery_cx(now);
+        recovery.on_sent(out, &mut cx);
     }
 
     /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
@@ -163,6 +168,7 @@ impl Sender {
         Usual::Blocked
     }
 
+    #[inline(never)]
     fn send_as_recovery_decides(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let (recovery, mut cx) = self.recovery_cx(now);
         let mut next = recovery.next(&mut cx);
@@ -215,13 +221,25 @@ impl Sender {
         }
         self.usage.sent = true;
         self.recovery.on_payload_sent(u64::from(out.payload));
-        if flight == 0 && out.payload > 0 {
+        let last_sent_at = std::mem::replace(&mut self.last_sent_at, now);
+        if (flight == 0 || self.cc.wants_sent) && out.payload > 0 {
+            self.notify_sent(out, flight, last_sent_at, now);
+        }
+        match self.pacing_rate() {
+            None => self.pacer.on_unpaced(now),
+            Some(rate) => self.pace(rate, out.payload, now),
+        }
+    }
+
+    /// Reports a segment with payload to congestion control, if it is the first one outstanding or each one is reported.
+    #[inline(never)]
+    fn notify_sent(&mut self, out: &Outgoing, flight: u64, last_sent_at: Time, now: Time) {
+        if flight == 0 {
             let snd_nxt = if out.retransmission { self.snd.nxt } else { out.start };
-            let ev = TxStart { last_sent_at: self.last_sent_at, snd_nxt };
+            let ev = TxStart { last_sent_at, snd_nxt };
             self.cc.notify(now, |cc, cx| cc.on_tx_start(&ev, cx));
         }
-        self.last_sent_at = now;
-        if self.cc.wants_sent && out.payload > 0 {
+        if self.cc.wants_sent {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),
                 flight,
@@ -231,13 +249,10 @@ impl Sender {
             };
             self.cc.notify(now, |cc, cx| cc.on_sent(&ev, cx));
         }
-        match self.pacing_rate() {
-            None => self.pacer.on_unpaced(now),
-            Some(rate) => self.pace(rate, out.payload, now),
-        }
     }
 
     /// Counts a segment that is sent at a pacing rate.
+    #[inline(never)]
     fn pace(&mut self, rate: Rate, payload: u32, now: Time) {
         let credit = self.config.pacing.credit;
         let end_of_burst = self.counters.sent_segments + self.segments_left_in_burst();
