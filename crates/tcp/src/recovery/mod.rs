@@ -214,14 +214,18 @@ impl Recovery {
         (self.dupacks, self.limited_transmit) = (0, 0);
     }
 
-    /// The same with RACK, the timer included.
+    /// The same with RACK. Returns true if [`Recovery::rack_on_late_segment`] must follow: the oldest segment was sent before a
+    /// retransmission that was delivered.
     #[inline(always)] // it has one caller
-    pub(crate) fn rack_on_expected_ack(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+    pub(crate) fn rack_on_expected_ack(&mut self, scoreboard: &Scoreboard) -> bool {
         self.new_data_only = false;
         self.rack.timer_armed = false;
-        if cx.scoreboard.head().is_some_and(|s| self.rack.precedes_newest(s)) {
-            self.on_ack_in_open(summary, cx); // sent before a retransmission that was delivered
-        }
+        scoreboard.head().is_some_and(|s| self.rack.precedes_newest(s))
+    }
+
+    /// See [`Recovery::rack_on_expected_ack`]. Sets the timer too.
+    pub(crate) fn rack_on_late_segment(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+        self.on_ack_in_open(summary, cx);
         if cx.all_acknowledged() {
             cx.timer.expires = None;
         } else if !self.rack.timer_armed {
