@@ -173,8 +173,8 @@ impl Link {
             return None;
         }
         let size = self.sizes.get(bytes, self.rate, &mut self.meter);
-        self.fifo_busy_until = begin + size.time;
-        let arrival = self.fifo_busy_until + self.delay;
+        self.fifo_busy_until = begin.after(size.time);
+        let arrival = self.fifo_busy_until.after(self.delay);
         if self.meter.contains(now, self.fifo_busy_until) {
             size.waited += 1;
             self.meter.waited(bytes, begin.since(now));

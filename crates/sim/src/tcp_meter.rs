@@ -193,8 +193,9 @@ impl TcpMeter {
             return;
         }
         let segments = 1.0 / sender.unit() as f64;
-        let srtt = sender.srtt().map_or(f64::NAN, |d| d.as_millis());
-        let inflight = sender.inflight().cast_signed() as f64; // cheaper than from u64, and never above its range
+        let number = |n: u64| n.cast_signed() as f64; // cheaper than from u64, and never above its range
+        let srtt = sender.srtt().map_or(f64::NAN, |d| number(d.0) * 1e-6);
+        let inflight = number(sender.inflight());
         self.means.set([sender.cwnd() * segments, inflight * segments, srtt], now);
     }
 

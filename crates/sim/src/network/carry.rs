@@ -20,13 +20,15 @@ impl Network {
                 packet.enqueued = at;
                 at = first.cut_through_fifo(packet.bytes, at);
                 first.onward
+            } else if first.fifo.is_some() {
+                match first.enter_busy_fifo(&mut packet, at, self.end) {
+                    Some(arrival) if arrival < Time::NEVER => at = arrival,
+                    Some(_) => return, // its transmission begins after the end of the run
+                    None => return self.drop_from_fifo(link, packet, at),
+                }
+                first.onward
             } else {
-                let leaves = if first.fifo.is_some() {
-                    self.enter_busy_fifo(link, packet, at)
-                } else {
-                    self.pass(link, packet, at)
-                };
-                let Some(leaves) = leaves else { return };
+                let Some(leaves) = self.pass(link, packet, at) else { return };
                 (at, packet) = leaves;
                 self.links[link].onward
             };
@@ -43,19 +45,7 @@ impl Network {
         self.carry(link, packet, at);
     }
 
-    /// A packet arrives at a link with a plain FIFO that is busy. Returns the packet, and its arrival time at the other end,
-    /// if it is not dropped, and its transmission begins before the end of the run.
-    fn enter_busy_fifo(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Time, Packet)> {
-        match self.links[link].enter_busy_fifo(&mut packet, at, self.end) {
-            Some(Time::NEVER) => None,
-            Some(arrival) => Some((arrival, packet)),
-            None => {
-                self.drop_from_fifo(link, packet, at);
-                None
-            }
-        }
-    }
-
+    /// A link with a plain FIFO drops a packet.
     #[cold]
     fn drop_from_fifo(&mut self, link: usize, packet: Packet, at: Time) {
         self.links[link].drop_from_fifo(packet);

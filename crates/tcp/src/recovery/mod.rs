@@ -245,6 +245,7 @@ impl Recovery {
     }
 
     /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further loss.
+    #[inline(always)] // for each ACK, mostly without PRR
     pub(crate) fn prr_on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
         if let Some(prr) = &mut self.prr
             && delivered > 0

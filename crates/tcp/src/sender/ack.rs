@@ -183,6 +183,7 @@ impl Sender {
     }
 
     /// One-way delay of the newest segment in seconds, by the clocks of both ends.
+    #[inline(always)] // for each ACK
     fn one_way_delay(&self, tsval: Option<u32>, summary: &AckSummary) -> Option<f64> {
         let clock = self.config.connection.timestamp_clock;
         summary.newest_sent.zip(tsval).map(|(sent, tsval)| {
