@@ -75,6 +75,8 @@ pub(crate) struct TcpFlow {
     transfers: Option<Transfers>,
     factory: Arc<ConnectionFactory>,
     source: Option<Box<Source>>,
+    /// True if the flow has no TLS and no recorder.
+    is_plain: bool,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
@@ -117,6 +119,7 @@ impl TcpFlow {
             info,
             application,
             transfers: Transfers::of(&app),
+            is_plain: factory.tls.is_none() && recorder.is_none(),
             app,
             factory,
             source: source.map(Box::new),
@@ -329,12 +332,7 @@ impl TcpFlow {
                     && !(self.is_last_transfer() && connection.sender().unsent() == 0)
             }
         };
-        goes_on
-            && !connection.has_tls()
-            && self.open
-            && self.recorder.is_none()
-            && body.connection == self.connection
-            && at < self.info.stop
+        goes_on && self.open && self.is_plain && body.connection == self.connection && at < self.info.stop
     }
 
     /// Processes a packet that arrives at `at`: now, or `ahead` of the clock, see [`Flow::on_packet_ahead`]. Returns false if
