@@ -152,7 +152,7 @@ impl Recovery {
 
     /// The window without inflation, bytes: PRR's, or `cwnd` of congestion control.
     pub(crate) fn window(&self, cwnd: f64) -> f64 {
-        self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd() as f64)
+        self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd().cast_signed() as f64) // cheaper than from u64
     }
 
     /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).

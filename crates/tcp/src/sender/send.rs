@@ -276,8 +276,9 @@ impl Sender {
     /// The rate that sends the window in a round trip, times the percentage of the phase [Linux tcp_input.c
     /// tcp_update_pacing_rate].
     pub(super) fn window_rate(&self) -> Option<Rate> {
-        let srtt = self.rtt.srtt()?.as_secs();
-        let window = self.window().max((self.snd.max - self.snd.una) as f64);
+        let number = |n: u64| n.cast_signed() as f64; // cheaper than from u64, and never above its range
+        let srtt = number(self.rtt.srtt()?.0) * 1e-9;
+        let window = self.window().max(number(self.snd.max - self.snd.una));
         let percent = if self.cc.control.cwnd < self.cc.control.ssthresh / 2.0 {
             self.config.pacing.slow_start
         } else {
