@@ -97,6 +97,14 @@ def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: dic
         assert set(lesson["verdicts"].values()) <= set(generator["five_reports"].VERDICTS)
 
 
+def test_every_lesson_is_shown(generator: dict[str, ModuleType]) -> None:
+    # A verdict that changes takes its lesson from the page; then the lesson's text is to be revised.
+    page = generator["five_reports"]
+    text = page.lessons(page.reports())
+    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
+        assert lesson["title"] in text
+
+
 def test_data_of_other_claims_are_refused(generator: dict[str, ModuleType], tmp_path: Path) -> None:
     for path in DATA.glob("*.json"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")

@@ -224,6 +224,6 @@ def test_range_of_the_variants_by_hand() -> None:
             assert (metric, rate) == ("throughput", 8.0)
             return np.array([{"tahoe": 1.0, "reno": 2.0, "newreno": 2.0, "vegas": 3.0}[variant]])
 
-    made = quantities(Made(), Made(), None, None)  # type: ignore[arg-type]
+    made = quantities(Made(), Made(), None, None, None)  # type: ignore[arg-type]
     # (3 - 1) / 2.
     assert made.get("exp1 range", {"cbr": 8.0}).tolist() == [1.0]

@@ -82,8 +82,8 @@ def test_no_claim_is_judged_at_a_fit_to_its_own_cells() -> None:
         judged += 1
         if "vegas" in rule.metric:  # type: ignore[union-attr]
             assert not [c for c in fitted if "vegas" in c], claim.id
-        elif "pair" in rule.each:  # type: ignore[union-attr]
-            for pair in rule.each["pair"]:  # type: ignore[union-attr]
+        elif pairs := [*rule.each.get("pair", []), *getattr(rule, "numbers", {})]:  # type: ignore[union-attr]
+            for pair in pairs:
                 assert tuple(str(pair).split("/")) not in fitted, claim.id
         else:
             who = rule.who if rule.kind in {"highest", "lowest"} else rule.values[0]  # type: ignore[union-attr]

@@ -74,6 +74,7 @@ def test_series_in_parts_have_the_values_of_whole_ones(monkeypatch: pytest.Monke
             assert np.array_equal(found[column], values, equal_nan=values.dtype.kind == "f"), (name, column)
     assert len(whole.arrays(0, "departures/r1->r2")["t_ns"]) > 65_536
     assert len(whole.arrays(0, "drops/r1->r2")["t_ns"]) > 0
-    # The series take some 110 MB, and as much again while they are written; in parts, 16 MB. A guest without series takes
-    # about 60. The peak is read every 50 ms, so the last few MB of it can be missed: in parts it is 0.6 of the whole.
+    # The series take some 110 MB, and as much again while they are written; in parts, 16 MB. A guest without series
+    # takes about 60. The peak is read every 50 ms, so the last few MB of it can be missed: in parts it is 0.6 of the
+    # whole.
     assert peak < 0.8 * whole_peak, (whole_peak, peak)

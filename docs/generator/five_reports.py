@@ -31,8 +31,8 @@ VERDICTS = {
     "differs": "shown not to hold",
     "not shown": "neither: the repetitions are too few for the spread",
     "not measured": "the runs don't have the quantity",
-    "not testable": "no run here can decide it: a cause, an opinion, an undescribed condition, or something that "
-    "Dumbbell can't run",
+    "not testable": "no run here can decide it: a recommendation, an outlook, or a statement on a graph, a service "
+    "or a number that the report doesn't describe",
 }
 """In the order of the page."""
 RENEW = "validation/reports/verdicts.py --write-docs"

@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
-from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load, Paths
 from dumbbell.studies.bufferbloat.figures import pictures
 from dumbbell.studies.bufferbloat.fits import best_sentence, fit_table, not_run, prediction, singles
 from dumbbell.studies.bufferbloat.quantities import quantities
@@ -32,7 +32,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     load, pages, curves = Load(results["load"]), Curves(results["pages"]), Curves(results["curves"])
     found, missing = singles(results["fit"]), not_run(results["fit"])
-    findings = judge_all(study, quantities(load, pages, curves), _remarks(load))
+    findings = judge_all(study, quantities(load, pages, curves, Paths(results["paths"])), _remarks(load))
     counts, *contrary = counted(findings, texts)
     return Analysis(
         findings=findings,

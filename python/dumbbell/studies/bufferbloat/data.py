@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -13,7 +14,9 @@ import polars as pl
 from dumbbell.results import Results, Run
 from dumbbell.results.frames import label
 from dumbbell.scenario import Scenario
+from dumbbell.studies.bufferbloat.cubic import Epoch
 from dumbbell.studies.cells import Cells
+from dumbbell.studies.windows import Window
 
 __all__ = [
     "ANY",
@@ -28,6 +31,7 @@ __all__ = [
     "VARIANTS",
     "Curves",
     "Load",
+    "Paths",
     "Teeth",
     "first_pings",
 ]
@@ -44,6 +48,7 @@ QUEUES = {
 }
 """In the order of the scenario's sweep; the words for them."""
 QUEUE, VARIANT, START = "network.bottleneck.queue", "flows.long.variant", "flows.long.start"
+DELAY = "network.bottleneck.delay"
 SINCE_BEGUN = "since"
 BEGUN = {"202 s": "20 to 36 s", "182 s": "40 to 56 s", "112 s": "110 to 126 s"}
 """Start of the transfer in the scenario -> the time from it to the page's start at 230 s; each up to 8 s later."""
@@ -148,13 +153,22 @@ class Teeth:
 
 
 class Curves:
-    """The experiment with series."""
+    """The experiment with series.
 
-    def __init__(self, results: Results) -> None:
+    Parameters
+    ----------
+    results : Results
+    where : callable, optional
+        Chooses the cells, if the scenario sweeps more than queues and variants.
+    """
+
+    def __init__(self, results: Results, where: Callable[[Run], bool] = lambda _run: True) -> None:
         self.results = results
         names = _queues(results.scenario)
         self._runs: dict[tuple[str, str], list[Run]] = {
-            (names[str(label(runs[0].cell[QUEUE]))], str(runs[0].cell[VARIANT])): runs for runs in results.by_cell()
+            (names[str(label(runs[0].cell[QUEUE]))], str(runs[0].cell[VARIANT])): runs
+            for runs in results.by_cell()
+            if where(runs[0])
         }
         self.queues = list(dict.fromkeys(queue for queue, _ in self._runs))
         self.n = results.scenario.repetitions
@@ -194,6 +208,52 @@ class Curves:
             if w[-1] - w[0] >= 1:
                 found.append((one, w))
         return found
+
+    def epochs(self, queue: str, variant: str, repetition: int = 0) -> list[Epoch]:
+        """Return CUBIC's rises in avoidance, from the third on; none without CUBIC's columns in the series."""
+        table = self.results.table(self._runs[queue, variant][repetition], "flow/long")
+        if not {"w_max", "k", "w_est"} <= set(table.columns):
+            return []
+        t, cwnd = table["t_ns"].to_numpy() * 1e-9, table["cwnd"].to_numpy() / MSS
+        w_max, k, w_est = (table[c].to_numpy() for c in ("w_max", "k", "w_est"))
+        avoiding = (table["phase"].to_numpy() == _AVOIDANCE) & ~np.isnan(k)
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], avoiding, [False])).astype(np.int8)))
+        pieces = [slice(a, b) for a, b in edges.reshape(-1, 2)[2:] if b - a >= FEWEST_ROWS]
+        return [
+            Epoch(t[s] - t[s][0], cwnd[s], w_est[s], float(np.nanmax([w_max[s][0], cwnd[s][0]])), float(k[s][0]))
+            for s in pieces
+        ]
+
+    def of_epochs(self, queue: str, variant: str, what: Callable[[list[Epoch]], float]) -> Floats:
+        """Return a property of CUBIC's rises by repetition; (n,) float64."""
+        return np.array([what(self.epochs(queue, variant, r)) for r in range(len(self._runs[queue, variant]))])
+
+    def start_friendly(self, queue: str, variant: str) -> Floats:
+        """Return the share of the first rise in CUBIC's Reno-friendly region, by repetition; (n,) float64, %."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            table = self.results.table(self._runs[queue, variant][repetition], "flow/long")
+            if not {"w_max", "k", "w_est"} <= set(table.columns):
+                return np.array([], dtype=np.float64)
+            t, w = self.window(queue, variant, repetition)
+            top = int(np.argmax(np.diff(w) < 0))
+            k, w_est = table["k"].to_numpy(), table["w_est"].to_numpy()
+            begun = np.flatnonzero(~np.isnan(k[:top]))
+            inside = np.zeros(top, dtype=bool)
+            if begun.size:
+                s = begun[0]
+                one = Epoch(t[s:top] - t[s], w[s:top], w_est[s:top], float(w[s]), float(k[s]))
+                inside[s:] = one.friendly
+            found.append(100 * float(np.average(inside, weights=np.diff(t[: top + 1]))))
+        return np.array(found)
+
+    def windows(self, queue: str, variant: str) -> list[Window]:
+        """Return the window with its phases, by repetition."""
+        return [Window.read(self.results.table(run, "flow/long")) for run in self._runs[queue, variant]]
+
+    def first_losses(self, queue: str, variant: str) -> Floats:
+        """Return 100 if the first rise ends in fast recovery and that in avoidance, otherwise 0; (n,) float64, %."""
+        return np.array([100.0 * one.starts_and_recovers for one in self.windows(queue, variant)])
 
     def each(self, queue: str, variant: str, what: str) -> Floats:
         """Return the median over the teeth of each repetition; (n,) float64, NaN without teeth."""
@@ -277,5 +337,32 @@ class Curves:
 
 SETTLED = 40.0
 """Time from which the start has no effect, s."""
+FEWEST_ROWS = 5
+"""Rows of the series from which a rise counts."""
 _AVOIDANCE = 1
 """Code of congestion avoidance in the series' column ``phase``."""
+
+
+def _has_delay(delay: str, run: Run) -> bool:
+    return str(run.cell[DELAY]) == delay
+
+
+class Paths:
+    """The long transfer over paths with two round trips: the lengths of its teeth.
+
+    Attributes
+    ----------
+    delays : list of str
+        One-way delays, in the words of the scenario.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._curves = {
+            delay: Curves(results, partial(_has_delay, delay))
+            for delay in dict.fromkeys(str(run.cell[DELAY]) for run in results.runs)
+        }
+        self.delays = list(self._curves)
+
+    def length(self, delay: str, queue: str, variant: str) -> Floats:
+        """Return the median length of a tooth by repetition; (n,) float64, s."""
+        return self._curves[delay].each(queue, variant, "length")

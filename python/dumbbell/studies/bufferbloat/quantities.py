@@ -5,10 +5,13 @@ Report: Neeraj Sharma, "Project 5". Rules: `paper.toml`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.studies.bufferbloat.data import EARLY, QUEUES, Curves, Load
+from dumbbell.studies.bufferbloat.cubic import Epoch, middle_bend, share
+from dumbbell.studies.bufferbloat.data import EARLY, MSS, QUEUES, Curves, Load, Paths
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
@@ -30,11 +33,26 @@ SHAPES = {
     "spread of tops": ("spread of the tops of the teeth", ""),
     "spread of lengths": ("spread of the lengths of the teeth", ""),
     "start bend": ("bend of the first rise", ""),
+    "kept": ("part of the window that a fast recovery leaves", "%"),
+    "growth": ("growth of the window for each window of acknowledged data", "segments"),
+    "first loss": ("share of runs whose first loss leads to fast recovery and then to avoidance", "%"),
+    "on the cubic function": ("share of time within 10 % of the cubic function", "%"),
+    "on Reno's window": ("share of the Reno-friendly region within 10 % of Reno's window", "%"),
+    "bend below W_max": ("bend below W_max", ""),
+    "bend above W_max": ("bend above W_max", ""),
+    "start friendly": ("share of the first rise in the Reno-friendly region", "%"),
     "peak": ("largest window", "segments"),
     "most waiting": ("largest number of waiting packets", "packets"),
     "mean waiting": ("mean number of waiting packets", "packets"),
     "spread of waiting": ("spread of the number of waiting packets", ""),
 }
+OF_EPOCHS: dict[str, Callable[[list[Epoch]], float]] = {
+    "on the cubic function": lambda e: share(e, Epoch.on_cubic, lambda one: np.ones(one.time.size, dtype=bool)),
+    "on Reno's window": lambda e: share(e, Epoch.on_reno, lambda one: one.friendly),
+    "bend below W_max": lambda e: middle_bend(e, above=False),
+    "bend above W_max": lambda e: middle_bend(e, above=True),
+}
+"""Name of a metric -> the property of CUBIC's rises."""
 LOADED = {
     "ping": ("mean RTT of ten pings", "ms"),
     "three pings": ("mean RTT of the first three pings", "ms"),
@@ -51,20 +69,23 @@ WORDS = Words(
         **{f"curve {name}": words for name, words in SHAPES.items()},
         **{f"pages {name}": words for name, words in SHAPES.items()},
         **{f"load {name}": words for name, words in LOADED.items()},
+        "paths length": ("length of a tooth", "s"),
     },
-    keys={"bend": "{} part", "since": "page {} after the start of the transfer"},
+    keys={"bend": "{} part", "delay": "one-way delay of {}", "since": "page {} after the start of the transfer"},
     values={**LABELS, **QUEUES, "beside": "beside the transfer"},
 )
 """The words for the metrics and settings of the rules."""
 
 
-def quantities(load: Load, pages: Curves, curves: Curves) -> Quantities:
+def quantities(load: Load, pages: Curves, curves: Curves, paths: Paths) -> Quantities:
     """Return the quantities of all experiments."""
 
     def get(metric: str, at: Setting) -> Floats:
         experiment, _, name = metric.partition(" ")
         if experiment == "load":
             return _loaded(load, name, at)
+        if experiment == "paths":
+            return paths.length(str(at["delay"]), str(at["queue"]), str(at["variant"]))
         return _shape(curves if experiment == "curve" else pages, name, at)
 
     return Quantities(get, WORDS)
@@ -88,8 +109,22 @@ def _shape(curves: Curves, name: str, at: Setting) -> Floats:
         return curves.start_bend(queue, variant)
     if name == "peak":
         return curves.first_peak(queue, variant) if at["of"] == FIRST else curves.each(queue, variant, "top")
-    mean, most = curves.backlog(queue, variant)
-    return most if name == "most waiting" else mean
+    if name in {"most waiting", "mean waiting"}:
+        mean, most = curves.backlog(queue, variant)
+        return most if name == "most waiting" else mean
+    return _windows(curves, name, queue, variant)
+
+
+def _windows(curves: Curves, name: str, queue: str, variant: str) -> Floats:
+    if name in OF_EPOCHS:
+        return curves.of_epochs(queue, variant, OF_EPOCHS[name])
+    if name == "start friendly":
+        return curves.start_friendly(queue, variant)
+    if name == "first loss":
+        return curves.first_losses(queue, variant)
+    if name == "kept":
+        return np.array([one.kept(np.inf) for one in curves.windows(queue, variant)])
+    return np.array([one.growth(MSS) for one in curves.windows(queue, variant)])
 
 
 def _loaded(load: Load, name: str, at: Setting) -> Floats:

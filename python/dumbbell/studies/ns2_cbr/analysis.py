@@ -24,6 +24,7 @@ from dumbbell.studies.ns2_cbr import (
 from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, Experiment2, Start, report_rates
 from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
 from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_sentence, fit_table, used_setting
+from dumbbell.studies.ns2_cbr.measured import added
 from dumbbell.studies.ns2_cbr.quantities import quantities
 from dumbbell.studies.ns2_cbr.summary_text import notes, summary
 from dumbbell.studies.partial import absent
@@ -41,7 +42,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
     two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
     remarks = {**remarks_exp1.remarks(one, large), **remarks_exp2.remarks(two), **remarks_exp3.remarks(three)}
-    found = replace(quantities(one, Start(results["exp1-start"]), two, three), absent=absent(results))
+    found = replace(quantities(one, Start(results["exp1-start"]), two, three, added(results)), absent=absent(results))
     findings = judge_all(study, found, remarks)
     fit = Fit(results["fit"], used_setting(results["exp1"].scenario))
     return Analysis(

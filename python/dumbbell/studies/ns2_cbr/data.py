@@ -43,6 +43,7 @@ METRICS = {
     "drop rate": ("drop_rate", 100.0, "%"),
     "packets": ("delivered_bytes", 1e-3, "packets"),
     "timeouts": ("timeouts", 1.0, "timeouts"),
+    "mean window": ("cwnd_mean_packets", 1.0, "packets"),
     "queue delay": ("mean_sojourn_ms", 1.0, "ms"),
     "largest queue delay": ("max_sojourn_ms", 1.0, "ms"),
 }

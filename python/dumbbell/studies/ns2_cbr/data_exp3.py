@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +16,9 @@ from dumbbell.results import Results, Run
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS
 from dumbbell.studies.partial import NotRunError
+from dumbbell.studies.windows import Window
 
-__all__ = ["AFTER", "BEFORE", "BOTTLENECK", "EDGES", "QUEUES", "Experiment3"]
+__all__ = ["AFTER", "BEFORE", "BOTTLENECK", "EDGES", "QUEUES", "Average", "Experiment3", "queue_name"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,6 +49,51 @@ def queue_name(setting: Any) -> str:  # noqa: ANN401
 def _seconds(table: Table) -> Floats:
     """Take the time out of a traced table, s."""
     return table["t_ns"].astype(np.float64) * 1e-9
+
+
+EARLY = 1
+"""Code of an early drop in the column ``reason`` of the drops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """The average of a RED queue over time.
+
+    Attributes
+    ----------
+    time : (n,) float64, s
+    average : (n,) float64, packets or bytes, as RED counts
+    packets : (n,) float64
+        Those that wait.
+    early : (m,) float64, s
+        Times of early drops.
+    """
+
+    time: Floats
+    average: Floats
+    packets: Floats
+    early: Floats
+
+    def between(self, low: float, high: float) -> float:
+        """Return the share of time in which the average lies from ``low`` to ``high``, %."""
+        inside = (self.average[:-1] >= low) & (self.average[:-1] <= high)
+        return 100 * float(np.average(inside, weights=np.diff(self.time)))
+
+    def likelihoods(self) -> tuple[float, float]:
+        """Return the share of arriving packets that are dropped early, %: the average in its lower, its upper half.
+
+        The halves are those of the arrivals. An arrival is a packet that enters the queue, or an early drop.
+        """
+        entered = self.average[1:][np.diff(self.packets) > 0]
+        at = np.clip(np.searchsorted(self.time, self.early, side="right") - 1, 0, None)
+        dropped = self.average[at]
+        middle = np.median(np.concatenate([entered, dropped]))
+
+        def share(drops: int, rest: int) -> float:
+            return 100 * drops / (drops + rest) if drops + rest else float("nan")
+
+        upper, lower = int((dropped > middle).sum()), int((dropped <= middle).sum())
+        return share(lower, int((entered <= middle).sum())), share(upper, int((entered > middle).sum()))
 
 
 class Experiment3:
@@ -151,6 +198,27 @@ class Experiment3:
         if "avg" in table:
             backlog["avg"] = table["avg"].astype(np.float64)
         return self._series[variant, queue][0], backlog
+
+    def windows(self, variant: str, queue: str) -> list[Window]:
+        """Return the TCP flow's window over time, by repetition."""
+        self._need(queue)
+        return [Window.read(self._results.table(run, "flow/tcp")) for run in self._runs[variant, queue]]
+
+    def averages(self, variant: str, queue: str) -> list[Average]:
+        """Return RED's average of the queue while the CBR stream runs, by repetition."""
+        self._need(queue)
+        found = []
+        for run in self._runs[variant, queue]:
+            rows = self._results.arrays(run, f"queue/{BOTTLENECK}")
+            drops = self._results.arrays(run, f"drops/{BOTTLENECK}")
+            if "avg" not in rows:
+                raise NotRunError(f"{QUEUES[queue]} has no average")
+            late, early = _seconds(rows) >= AFTER[0], (drops["reason"] == EARLY) & (_seconds(drops) >= AFTER[0])
+            packets = rows["packets"].astype(np.float64)[late]
+            found.append(
+                Average(_seconds(rows)[late], rows["avg"].astype(np.float64)[late], packets, _seconds(drops)[early])
+            )
+        return found
 
     @cached_property
     def largest_cwnd(self) -> float:

@@ -6,6 +6,7 @@ Report: Rishabh Agarwal and Tanmay Sinha, "Performance Analysis of TCP Variants"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,15 @@ from dumbbell.studies.declared import Setting, Value
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Start
 from dumbbell.studies.ns2_cbr.data_exp3 import AFTER, BEFORE, Experiment3
+from dumbbell.studies.ns2_cbr.data_windows import BLIND, PACKET, WINDOW, Fair, PairWindows, Windows
 from dumbbell.studies.ns2_cbr.remarks_exp1 import FOUR, knees
+from dumbbell.studies.ns2_cbr.summary_text import MIN_TH
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
+from dumbbell.studies.windows import Window
 
-__all__ = ["WORDS", "quantities"]
+__all__ = ["WORDS", "Added", "quantities"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,6 +45,22 @@ WORDS = Words(
         "exp1 knee": ("CBR rate at which a tenth of the throughput is lost", "Mbit/s"),
         "exp1 start throughput": ("throughput of the first second", "Mbit/s"),
         "exp1 growth in slow start": ("factor by which the window grows in a round trip of slow start", ""),
+        "exp1 timeouts": ("number of timeouts", ""),
+        "exp1-window throughput": ("throughput", "Mbit/s"),
+        "exp1-window latency": ("latency", "ms"),
+        "exp1-window drop rate": ("drop rate", "%"),
+        "exp1-window without loss": ("share of reductions without a loss in all reductions of the window", "%"),
+        "exp1-window start ends early": ("share of runs whose slow start ends before a loss", "%"),
+        "exp1-window rises below base": ("share of the window's rises at an RTT below the base RTT", "%"),
+        "exp1-window cuts above base": ("share of round trips above the base RTT that reduce the window", "%"),
+        "exp1-window early repairs": ("share of repairs before the third duplicate ACK", "%"),
+        "exp2 window": ("mean window", "packets"),
+        "exp2-window without loss": ("share of reductions without a loss in all reductions of the window", "%"),
+        "exp2-window outlast partial": ("share of fast recoveries that continue after an ACK of new data", "%"),
+        "exp2-window end complete": ("share of fast recoveries that end with all earlier data acknowledged", "%"),
+        "exp2-window kept": ("part of the window that a fast recovery leaves", "%"),
+        "exp2-window growth": ("growth of the window for each window of acknowledged data", "packets"),
+        "exp2-window variation": ("standard deviation of the throughput over half seconds, part of its mean", ""),
         "exp2 throughput": ("throughput", "Mbit/s"),
         "exp2 timeouts": ("number of timeouts", ""),
         "exp2 jain": ("Jain's index of the two flows of a run", ""),
@@ -49,6 +69,11 @@ WORDS = Words(
         "exp3 dropped": ("number of dropped packets", "packets"),
         "exp3 early share": ("share of early drops in all drops", "%"),
         "exp3 throughput over time": ("throughput", "Mbit/s"),
+        "exp3 full share": ("share of drops of a full queue in all drops", "%"),
+        "exp3 likelihood": ("share of arriving packets that are dropped early", "%"),
+        "exp3 between thresholds": ("share of time in which RED's average is between its thresholds", "%"),
+        "exp3 without loss": ("share of reductions without a loss in all reductions of the window", "%"),
+        "exp3-fair jain": ("Jain's index of the two flows of a run", ""),
     },
     keys={"flow": "packets of {}", "cbr": "CBR {} Mbit/s", "to": "up to CBR {} Mbit/s"},
     values={
@@ -57,6 +82,11 @@ WORDS = Words(
         "cbr": "CBR",
         "droptail": "DropTail",
         "red": "RED",
+        "droptail-bdp": "DropTail of 1 BDP",
+        "red-bdp": "RED that suits the path",
+        BLIND: "Vegas without its reaction to delay",
+        "upper half": "the upper half of the average",
+        "lower half": "the lower half of the average",
         "before": f"{BEFORE[0]:g} to {BEFORE[1]:g} s",
         "after": f"{AFTER[0]:g} to {AFTER[1]:g} s",
         "first": "the first flow",
@@ -72,12 +102,24 @@ WORDS = Words(
 """The words for the metrics and settings of the rules."""
 
 
-def quantities(one: Experiment1, start: Start, two: Experiment2, three: Experiment3) -> Quantities:
+@dataclass(frozen=True)
+class Added:
+    """The experiments with series of windows, and with two flows over the queues of experiment 3."""
+
+    one: Windows
+    two: PairWindows
+    three: Fair
+
+
+def quantities(one: Experiment1, start: Start, two: Experiment2, three: Experiment3, added: Added) -> Quantities:
     """Return the quantities of all experiments."""
     experiments: dict[str, Callable[[str, Setting], Floats]] = {
         "exp1": lambda metric, at: _first(one, start, metric, at),
         "exp2": lambda metric, at: _second(two, metric, at),
         "exp3": lambda metric, at: _third(three, metric, at),
+        "exp1-window": lambda metric, at: _one_window(added.one, metric, at),
+        "exp2-window": lambda metric, at: _two_windows(added.two, metric, at),
+        "exp3-fair": lambda _metric, at: _shared(added.three, at),
     }
 
     def get(metric: str, at: Setting) -> Floats:
@@ -132,6 +174,8 @@ def _second(two: Experiment2, metric: str, at: Setting) -> Floats:
     if metric == "jain":
         both = two.both(first, second)
         return np.asarray(jain(np.stack(both, axis=-1))[rates].mean(axis=0))
+    if metric == "window":
+        metric = "mean window"
     both = two.both(first, second, metric=metric)
     return np.asarray(both[("first", "second").index(str(at["flow"]))][rates].mean(axis=0))
 
@@ -146,6 +190,55 @@ def _third(three: Experiment3, metric: str, at: Setting) -> Floats:
     if metric == "early share":
         early, full = (three.drops(kind, variant, queue) for kind in ("early", "full"))
         return np.asarray(100 * early / np.maximum(early + full, 1))
+    if metric == "full share":
+        early, full = (three.drops(kind, variant, queue) for kind in ("early", "full"))
+        return np.asarray(100 * full / np.maximum(early + full, 1))
+    if metric == "likelihood":
+        upper = at["average"] == "upper half"
+        return np.array([one.likelihoods()[int(upper)] for one in three.averages(variant, queue)])
+    if metric == "between thresholds":
+        return np.array([one.between(*THRESHOLDS[queue]) for one in three.averages(variant, queue)])
+    if metric == "without loss":
+        return np.array([one.without_loss for one in three.windows(variant, queue)])
     if metric == "dropped":
         return three.dropped(str(at["flow"]), variant, queue)
     return three.get(metric, variant, queue)
+
+
+OF_A_WINDOW: dict[str, Callable[[Window], float]] = {
+    "without loss": lambda w: w.without_loss,
+    "start ends early": lambda w: w.start_ends_early,
+    "rises below base": lambda w: w.rises_below_base,
+    "cuts above base": lambda w: w.cuts_above_base,
+    "outlast partial": lambda w: w.outlast_partial,
+    "end complete": lambda w: w.end_complete,
+    "kept": lambda w: w.kept(WINDOW),
+    "growth": lambda w: w.growth(PACKET),
+}
+"""Name of a metric -> the property of a window."""
+THRESHOLDS = {"red": (MIN_TH, 3 * MIN_TH), "red-bdp": (18.0, 54.0)}
+"""Thresholds of each RED in the unit of its average: the automatic ones of ns-2, bytes (max_th is three min_th),
+and those of the scenario, packets."""
+
+
+def _one_window(one: Windows, metric: str, at: Setting) -> Floats:
+    variant = str(at["variant"])
+    rows = []
+    for rate in chosen(np.array(one.rates), at["cbr"]):
+        if metric in OF_A_WINDOW:
+            rows.append(one.each(variant, rate, OF_A_WINDOW[metric]))
+        elif metric == "early repairs":
+            rows.append(one.early_repairs(variant, rate))
+        else:
+            rows.append(one.metric(metric, variant, rate))
+    return _mean(rows)
+
+
+def _two_windows(two: PairWindows, metric: str, at: Setting) -> Floats:
+    pair, flow = str(at["pair"]), str(at["flow"])
+    return two.variation(pair, flow) if metric == "variation" else two.each(pair, flow, OF_A_WINDOW[metric])
+
+
+def _shared(three: Fair, at: Setting) -> Floats:
+    both = three.both(str(at["variant"]), str(at["queue"]))
+    return np.asarray(jain(both)) if both.size else NONE

@@ -10,6 +10,7 @@ from dumbbell.results import Results
 from dumbbell.studies.video_real_traffic.changed import changed_keys
 from dumbbell.studies.video_real_traffic.data import Captured, fast_keys, lossy_keys, shaped_keys
 from dumbbell.studies.video_real_traffic.fits import SHAPED_ON, WIFI_ON, Fit, nearest
+from dumbbell.studies.video_real_traffic.loss import Cost, Lossy
 from dumbbell.studies.video_real_traffic.player import Played
 from dumbbell.studies.video_real_traffic.reported import medians_of_report, wifi_of_report
 
@@ -37,6 +38,10 @@ class Experiments:
         By loss and variant.
     player : Played
         The player, by access and variant.
+    lossy : Lossy
+        A long transfer, by loss and variant.
+    cost : Cost
+        Transfers with and without losses, by transport and variant.
     fits : dict of str to Fit
         ``queue``, ``policer`` and ``wifi``, as far as a back end can run them.
     losses : dict of str to str
@@ -50,6 +55,8 @@ class Experiments:
     signal: Captured
     hall: Captured
     player: Played
+    lossy: Lossy
+    cost: Cost
     fits: Mapping[str, Fit]
     losses: Mapping[str, str]
 
@@ -79,6 +86,8 @@ class Experiments:
             signal=signal,
             hall=hall,
             player=Played(results["player"]),
+            lossy=Lossy(results["lossy"]),
+            cost=Cost(results["cost"]),
             fits={
                 name: Fit(f"fit-{name}", words, results[f"fit-{name}"], on, results[name])
                 for name, (words, on) in what.items()

@@ -10,6 +10,7 @@ from dumbbell.studies.partial import late
 from dumbbell.studies.video_real_traffic.changed import changed_keys
 from dumbbell.studies.video_real_traffic.data import Captured, fast_keys, lossy_keys, shaped_keys
 from dumbbell.studies.video_real_traffic.experiments import Experiments
+from dumbbell.studies.video_real_traffic.loss import Cost, Lossy
 from dumbbell.studies.video_real_traffic.player import Played
 from dumbbell.studies.video_real_traffic.quantities import quantities
 
@@ -27,6 +28,8 @@ def measured(results: Mapping[str, Results]) -> Quantities:
             signal=late(lambda r: Captured(r, lossy_keys), results, "signal"),
             hall=late(lambda r: Captured(r, lossy_keys), results, "hall"),
             player=late(Played, results, "player"),
+            lossy=late(Lossy, results, "lossy"),
+            cost=late(Cost, results, "cost"),
             fits={},
             losses={},
         )

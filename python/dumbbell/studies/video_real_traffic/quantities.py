@@ -14,6 +14,7 @@ from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
+from dumbbell.studies.video_real_traffic.data import VARIANTS
 from dumbbell.studies.video_real_traffic.experiments import WIRE, Experiments
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, RADIO
 
@@ -44,6 +45,13 @@ PLAYED = {
     "player medium packets": ("share of packets of 1280 to 2559 bytes", "%"),
     "player head start of QUIC": ("time by which the video starts earlier over QUIC", "s"),
 }
+LOSSY = {
+    "lossy throughput": ("throughput of a long transfer", "Mbit/s"),
+    "lossy backlog": ("mean number of waiting packets", "packets"),
+    "lossy kept": ("part of the window that a fast recovery leaves", "%"),
+    "cost prolonged": ("time by which losses prolong a transfer of 2 MB", "s"),
+    "player range": ("range of the variants' load times, part of their mean", ""),
+}
 HALLS = {
     "hall": "the lecture hall",
     "hall with weak uplink": "the lecture hall with a weak uplink",
@@ -56,11 +64,12 @@ COMPARED = {
 }
 """Quantities that one claim compares between experiments."""
 PLACES = {"lecture hall": "the lecture hall", "stable": "the fast access without other stations"}
+CASES = {"random": "random losses", "full queue": "a full queue", "free": "Wi-Fi"}
 WORDS = Words(
-    metrics=COMPARED | {f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
+    metrics=COMPARED | {f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED | LOSSY,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
           "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
-    values=NAMES | LABELS | HALLS | PLACES | {"tcp": "TCP"},
+    values=NAMES | LABELS | HALLS | PLACES | CASES | {"tcp": "TCP"},
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
@@ -83,12 +92,26 @@ def _by_place(found: Experiments, name: str, place: str, radio: str, variant: st
     return found.wifi.get(name, "Wi-Fi", WIRE, variant)
 
 
+def _range(found: Experiments, access: str) -> Floats:
+    """Return the range of the variants' load times as a part of their mean, by repetition."""
+    rows = [found.player.get("load time", access, v) for v in VARIANTS]
+    if not all(row.size for row in rows):
+        return np.array([], dtype=np.float64)
+    return np.asarray(np.ptp(rows, axis=0) / np.mean(rows, axis=0))
+
+
 def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Quantities:
     """Return the quantities of all experiments; `absent` has by experiment why cells can't be run."""
 
     def get(metric: str, at: Setting) -> Floats:
         where, _, name = metric.partition(" ")
+        if metric == "player range":
+            return _range(found, str(at["congested"]) if at["than"] == "congested" else "Wi-Fi")
         variant = str(at["variant"])
+        if where == "lossy":
+            return found.lossy.get(name, str(at["loss"]), variant)
+        if where == "cost":
+            return found.cost.prolonged(QUIC if at["transport"] == QUIC else variant)
         if where == "transport":
             return _by_transport(found, name, str(at["transport"]), str(at["segments"]), variant)
         if where == "place":
