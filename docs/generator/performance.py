@@ -21,7 +21,7 @@ def _value(table: Table, workload: str, quantity: str) -> str:
 
 
 def _counted() -> dict[str, str]:
-    """Return the instructions per packet by workload: counts don't depend on the machine, so they are renewed more often."""
+    """Return the instructions per packet by workload, of the table that is renewed with the budgets."""
     return {row[0]: row[1] for row in _read("instructions").rows}
 
 
