@@ -31,26 +31,27 @@ pub(crate) enum Kind {
 
 /// Time (64 bits), kind (2 bits), time that an arrival took (38 bits, subtracted from the largest) and slot (24 bits) as
 /// one number. Times above 274 s on one link are equal here.
-pub(crate) type Key = u128;
+type Key = u128;
 const NO_EVENT: Key = Key::MAX;
 const SLOT_BITS: u32 = 24;
-const LONGEST: u64 = (1 << 38) - 1;
+/// Longest time on one link that counts for the order.
+pub(crate) const LONGEST: u64 = (1 << 38) - 1;
 
 /// The key of an event.
 #[inline]
-pub(crate) fn key(time: Time, kind: Kind, slot: usize) -> Key {
+fn key(time: Time, kind: Kind, slot: usize) -> Key {
     Key::from(time.0) << 64 | Key::from(kind.bits() | slot as u64)
 }
 
 /// The time of a key.
 #[inline]
-pub(crate) fn time_of(key: Key) -> Time {
+fn time_of(key: Key) -> Time {
     Time((key >> 64) as u64)
 }
 
 /// The slot of a key.
 #[inline]
-pub(crate) fn slot_of(key: Key) -> usize {
+fn slot_of(key: Key) -> usize {
     key as usize & ((1 << SLOT_BITS) - 1)
 }
 

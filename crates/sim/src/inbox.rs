@@ -1,6 +1,6 @@
 //! Packets on their path to a link that runs late (see [`crate::network`]), in the order of their arrivals.
 
-use crate::events::{Key, Kind, key, slot_of, time_of};
+use crate::events::LONGEST;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
 use std::cmp::{Ordering, Reverse};
@@ -9,31 +9,23 @@ use std::collections::{BinaryHeap, VecDeque};
 /// A packet on its path, ordered by arrival as an event is.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    key: Key,
+    pub(crate) at: Time,
     pub(crate) packet: Packet,
+    /// The link that it comes from.
+    pub(crate) link: u32,
 }
 
 impl Incoming {
-    /// A packet that arrives over the link with this slot.
-    #[inline]
-    pub(crate) fn new(at: Time, slot: usize, packet: Packet) -> Incoming {
-        Incoming { key: key(at, Kind::Arrival(at.since(packet.enqueued)), slot), packet }
-    }
-
-    #[inline]
-    pub(crate) fn at(&self) -> Time {
-        time_of(self.key)
-    }
-
-    /// The slot of the link that it comes from.
-    pub(crate) fn slot(&self) -> usize {
-        slot_of(self.key)
+    /// The place among the events of its arrival's instant, see [`crate::events`].
+    fn place(&self) -> (u64, u32) {
+        let took = self.at.since(self.packet.enqueued);
+        (LONGEST - took.0.min(LONGEST), self.link)
     }
 }
 
 impl PartialEq for Incoming {
     fn eq(&self, other: &Incoming) -> bool {
-        self.key == other.key
+        self.cmp(other) == Ordering::Equal
     }
 }
 
@@ -47,13 +39,15 @@ impl PartialOrd for Incoming {
 
 impl Ord for Incoming {
     fn cmp(&self, other: &Incoming) -> Ordering {
-        self.key.cmp(&other.key)
+        self.at.cmp(&other.at).then_with(|| self.place().cmp(&other.place()))
     }
 }
 
 /// See the top of this file. Most packets are known in the order of their arrivals; a heap has the others.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
+    /// The last arrival that was added to `in_order`.
+    last: Time,
     in_order: VecDeque<Incoming>,
     overtaken: BinaryHeap<Reverse<Incoming>>,
 }
@@ -61,9 +55,23 @@ pub(crate) struct Inbox {
 impl Inbox {
     #[inline]
     pub(crate) fn push(&mut self, incoming: Incoming) {
+        if incoming.at > self.last {
+            self.last = incoming.at;
+            self.in_order.push_back(incoming);
+        } else {
+            self.insert(incoming);
+        }
+    }
+
+    /// Adds a packet that doesn't arrive after all others.
+    #[inline(never)]
+    fn insert(&mut self, incoming: Incoming) {
         match self.in_order.back() {
             Some(last) if *last > incoming => self.overtaken.push(Reverse(incoming)),
-            _ => self.in_order.push_back(incoming),
+            _ => {
+                self.last = incoming.at;
+                self.in_order.push_back(incoming);
+            }
         }
     }
 
@@ -83,14 +91,14 @@ impl Inbox {
         } else {
             self.in_order.front()
         };
-        first.map_or(Time::NEVER, Incoming::at)
+        first.map_or(Time::NEVER, |incoming| incoming.at)
     }
 
     /// Takes the first packet, if it arrives by `until`.
     #[inline]
     pub(crate) fn pop(&mut self, until: Time) -> Option<Incoming> {
         if self.overtaken.is_empty() {
-            let arrives = self.in_order.front().is_some_and(|incoming| incoming.at() <= until);
+            let arrives = self.in_order.front().is_some_and(|incoming| incoming.at <= until);
             return if arrives { self.in_order.pop_front() } else { None };
         }
         if self.first() > until {
@@ -102,12 +110,10 @@ impl Inbox {
         self.in_order.pop_front()
     }
 
-    /// The slots of the links that the packets come from.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> {
-        self.in_order
-            .iter()
-            .chain(self.overtaken.iter().map(|Reverse(incoming)| incoming))
-            .map(Incoming::slot)
+    /// The links that the packets come from.
+    pub(crate) fn links(&self) -> impl Iterator<Item = u32> {
+        let overtaken = self.overtaken.iter().map(|Reverse(incoming)| incoming);
+        self.in_order.iter().chain(overtaken).map(|incoming| incoming.link)
     }
 }
 
@@ -127,14 +133,14 @@ mod tests {
             let (at, took) = (now + random.next_u64() % 40, random.next_u64() % 5);
             let (class, ecn, enqueued) = (0, Ecn::NOT_ECT, Time(at - took));
             let packet = Packet { bytes: 1, flow: 0, body, class, ecn, enqueued };
-            inbox.push(Incoming::new(Time(at), body as usize, packet)); // the one that took longest is first
+            inbox.push(Incoming { at: Time(at), packet, link: body }); // the one that took longest is first
             model.push((at, 5 - took, body));
             model.sort_unstable();
             if random.uniform() < 0.5 {
                 now = model[0].0;
             }
             while let Some(incoming) = inbox.pop(Time(now)) {
-                assert_eq!((incoming.at(), incoming.packet.body), (Time(model[0].0), model.remove(0).2));
+                assert_eq!((incoming.at, incoming.packet.body), (Time(model[0].0), model.remove(0).2));
             }
             assert_eq!(inbox.first(), model.first().map_or(Time::NEVER, |(at, ..)| Time(*at)));
             assert!(inbox.first() > Time(now));

@@ -17,6 +17,7 @@ use crate::fifo_queue::{FifoQueue, Unused};
 use crate::impairments::Impairments;
 use crate::inbox::{Inbox, Incoming};
 use crate::link_meter::LinkMeter;
+use crate::network::Onward;
 use crate::record::QueueRecorder;
 use dumbbell_plan::LinkPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
@@ -24,14 +25,17 @@ use dumbbell_units::{Dur, Rate, Time};
 use sizes::Sizes;
 use std::collections::VecDeque;
 
+/// Longest delay, ns: longer than any run, and sums of times don't overflow.
+const LONGEST_DELAY: u64 = 1 << 62;
+
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) name: String,
     /// The node at its end.
     pub(crate) to: usize,
-    /// The next link of all its packets, or [`dumbbell_plan::LOCAL`]; None if it depends on the flow.
-    pub(crate) onward: Option<u32>,
+    /// The step after it.
+    pub(crate) onward: Onward,
     pub(crate) slot: usize,
     rate: Rate,
     pub(crate) delay: Dur,
@@ -59,8 +63,10 @@ pub(crate) struct Link {
     /// Packets on their path to a link with an inbox, at the end of the run.
     pub(crate) in_inboxes: u64,
     pub(crate) cx: QdiscContext,
-    /// End of the transmission in progress.
+    /// End of the transmission in progress; with a plain FIFO it is `fifo_busy_until`.
     busy_until: Time,
+    /// The same of a plain FIFO; NEVER for others.
+    fifo_busy_until: Time,
     /// Time of the next dequeue; NEVER if no packet waits.
     dequeue_at: Time,
     /// Arrival times and packets; on the wire `enqueued` is the begin of the transmission.
@@ -86,10 +92,10 @@ impl Link {
         Link {
             name: plan.name.clone(),
             to: plan.to,
-            onward: None,
+            onward: Onward::NONE,
             slot,
             rate: Rate(plan.rate_bps),
-            delay: Dur(plan.delay_ns),
+            delay: Dur(plan.delay_ns.min(LONGEST_DELAY)),
             overhead: plan.overhead_bytes,
             transparent: queue.can_bypass() && impairments.is_none() && recorder.is_none(),
             may_reorder: plan.wire_may_reorder(),
@@ -105,6 +111,7 @@ impl Link {
             queue,
             cx: QdiscContext::default(),
             busy_until: Time::ZERO,
+            fifo_busy_until: Time::NEVER,
             dequeue_at: Time::NEVER,
             wire: VecDeque::new(),
             sizes: Sizes::default(),
@@ -131,6 +138,7 @@ impl Link {
         self.fifo = self.queue.plain_fifo().filter(|_| self.transparent).map(FifoQueue::new);
         if self.fifo.is_some() {
             self.queue = Box::new(Unused);
+            self.fifo_busy_until = Time::ZERO;
         }
     }
 
@@ -151,7 +159,7 @@ impl Link {
     /// True if a packet that arrives now at a link with a plain FIFO does not wait.
     #[inline]
     pub(crate) fn is_idle_fifo(&self, now: Time) -> bool {
-        self.fifo.is_some() && self.busy_until <= now
+        self.fifo_busy_until <= now
     }
 
     /// A packet arrives at a link with a plain FIFO that is busy. Returns its arrival time at the other end, unless it is
@@ -159,15 +167,15 @@ impl Link {
     #[inline(never)]
     pub(crate) fn enter_busy_fifo(&mut self, packet: &mut Packet, now: Time, end: Time) -> Option<Time> {
         let bytes = packet.bytes + self.overhead;
-        let begin = self.busy_until;
+        let begin = self.fifo_busy_until;
         if !self.fifo.as_mut()?.enqueue(bytes, now, begin) {
             self.meter.counts(now).arrivals += 1;
             return None;
         }
         let size = self.sizes.get(bytes, self.rate, &mut self.meter);
-        self.busy_until = begin + size.time;
-        let arrival = self.busy_until + self.delay;
-        if self.meter.contains(now, self.busy_until) {
+        self.fifo_busy_until = begin.after(size.time);
+        let arrival = self.fifo_busy_until.after(self.delay);
+        if self.meter.contains(now, self.fifo_busy_until) {
             size.waited += 1;
             self.meter.waited(bytes, begin.since(now));
         } else {
@@ -176,7 +184,7 @@ impl Link {
             if begin > end {
                 return Some(Time::NEVER);
             }
-            self.meter.departure(begin, self.busy_until, bytes, begin.since(now), arrival);
+            self.meter.departure(begin, self.fifo_busy_until, bytes, begin.since(now), arrival);
         }
         packet.enqueued = begin;
         Some(arrival)
@@ -192,7 +200,7 @@ impl Link {
     /// Puts a packet that arrives over another link into the inbox.
     #[inline]
     pub(crate) fn receive(&mut self, incoming: Incoming, events: &mut EventQueue) {
-        let at = incoming.at();
+        let at = incoming.at;
         self.inbox.push(incoming);
         self.wake(at, events);
     }
@@ -200,7 +208,7 @@ impl Link {
     /// Schedules the link's event for an arrival or a dequeue at `due`, unless one is pending before.
     #[inline]
     fn wake(&mut self, due: Time, events: &mut EventQueue) {
-        let at = due + self.lag;
+        let at = due.after(self.lag);
         if at < self.wake_at {
             self.wake_at = at;
             events.schedule(self.slot + 1, at, Kind::Departure);
@@ -241,18 +249,30 @@ impl Link {
 
     /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of a
     /// packet of `bytes` IP bytes; the caller keeps the packet.
-    #[inline(always)]
     pub(crate) fn cut_through(&mut self, bytes: u32, now: Time) -> Time {
+        self.busy_until = self.pass_idle(bytes, now);
+        self.busy_until + self.delay
+    }
+
+    /// The same for a link with a plain FIFO.
+    #[inline(always)] // for each link on the path
+    pub(crate) fn cut_through_fifo(&mut self, bytes: u32, now: Time) -> Time {
+        self.fifo_busy_until = self.pass_idle(bytes, now);
+        self.fifo_busy_until.after(self.delay)
+    }
+
+    /// A packet passes an idle link. Returns the end of its transmission.
+    #[inline(always)]
+    fn pass_idle(&mut self, bytes: u32, now: Time) -> Time {
         let bytes = bytes + self.overhead;
         let size = self.sizes.get(bytes, self.rate, &mut self.meter);
-        self.busy_until = now + size.time;
-        let arrival = self.busy_until + self.delay;
-        if self.meter.contains(now, self.busy_until) {
+        let until = now.after(size.time);
+        if size.is_measured(now, &self.meter) {
             size.passed += 1;
         } else {
-            self.meter.passes(now, self.busy_until, bytes, arrival);
+            self.meter.passes(now, until, bytes, until + self.delay);
         }
-        arrival
+        until
     }
 
     /// Completes the counts of the meter.

@@ -150,6 +150,17 @@ impl LinkMeter {
         now >= self.from && until <= self.end
     }
 
+    /// The start of the measurement.
+    #[inline]
+    pub(crate) fn from(&self) -> Time {
+        self.from
+    }
+
+    /// The time from the start of the measurement in which a transmission of `time` can begin that ends within it.
+    pub(crate) fn room_for(&self, time: Dur) -> Dur {
+        (self.end.since(self.from) + Dur(1)).saturating_sub(time)
+    }
+
     /// Records a packet that does not wait; it arrives at the other end at `arrival`.
     #[inline(never)] // rare: within the measurement such packets are counted by size, see [`LinkMeter::left`]
     pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32, arrival: Time) {

@@ -91,7 +91,7 @@ impl Live {
     /// The plan names an unknown discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
         dumbbell_plan::check(plan)?;
-        let mut net = Network::new(plan, Pace::Live, &Disciplines::new(), &Failure::default())?;
+        let mut net = Network::new(plan, Pace::Live, false, &Disciplines::new(), &Failure::default())?;
         net.fates = Some(Vec::new());
         let flows = (0..plan.flows.len()).map(|i| FlowInfo::new(plan, i, Time(plan.flows[i].start_ns)));
         Ok(Live { net, flows: flows.collect() })

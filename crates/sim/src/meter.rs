@@ -15,7 +15,8 @@ use histogram::Histogram;
 #[derive(Clone, Debug)]
 pub struct TimeAverages<const N: usize> {
     sums: [f64; N],
-    spans: [f64; N],
+    /// The time for which there was a value, ns.
+    spans: [u64; N],
     values: [f64; N],
     since: Time,
 }
@@ -30,7 +31,7 @@ impl<const N: usize> TimeAverages<N> {
     /// Returns averages without values.
     #[must_use]
     pub fn new() -> TimeAverages<N> {
-        TimeAverages { sums: [0.0; N], spans: [0.0; N], values: [f64::NAN; N], since: Time::ZERO }
+        TimeAverages { sums: [0.0; N], spans: [0; N], values: [f64::NAN; N], since: Time::ZERO }
     }
 
     /// Sets the values from `now` on. NaN: no value.
@@ -42,14 +43,15 @@ impl<const N: usize> TimeAverages<N> {
 
     #[inline]
     fn settle(&mut self, now: Time) {
-        let span = now.since(self.since).0 as f64;
+        let span = now.since(self.since).0;
         self.since = now;
-        if span == 0.0 {
+        if span == 0 {
             return;
         }
+        let weight = span.cast_signed() as f64; // cheaper than from u64
         for ((sum, total), value) in self.sums.iter_mut().zip(&mut self.spans).zip(self.values) {
             if !value.is_nan() {
-                *sum += value * span;
+                *sum += value * weight;
                 *total += span;
             }
         }
@@ -57,13 +59,13 @@ impl<const N: usize> TimeAverages<N> {
 
     /// Restarts the averages at `now`; the current values are kept.
     pub fn restart(&mut self, now: Time) {
-        (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
+        (self.sums, self.spans, self.since) = ([0.0; N], [0; N], now);
     }
 
     /// The averages until `now`; None for a quantity that never had a value.
     pub fn means(&mut self, now: Time) -> [Option<f64>; N] {
         self.settle(now);
-        std::array::from_fn(|i| (self.spans[i] > 0.0).then(|| self.sums[i] / self.spans[i]))
+        std::array::from_fn(|i| (self.spans[i] > 0).then(|| self.sums[i] / self.spans[i] as f64))
     }
 }
 
@@ -162,10 +164,16 @@ impl DurationStats {
     }
 
     /// Adds a duration above zero.
+    #[inline]
     pub(crate) fn record_positive(&mut self, span: Dur) {
         self.sum += u128::from(span.0);
-        self.min = self.min.min(span);
-        self.max = self.max.max(span);
+        // Branches, because both are rare.
+        if span < self.min {
+            self.min = span;
+        }
+        if span > self.max {
+            self.max = span;
+        }
         self.histogram.record(span.0);
     }
 

@@ -71,10 +71,7 @@ impl Simulation {
         let holds = !(external.variants.is_empty() && external.rules.is_empty());
         let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
         let may_fail = holds || has_workload || !external.disciplines.is_empty();
-        let mut net = Network::new(&plan, pace, &external.disciplines, &failure)?;
-        if holds {
-            net.hold_senders();
-        }
+        let mut net = Network::new(&plan, pace, holds, &external.disciplines, &failure)?;
         plan.links = Vec::new();
         let first_timer = 2 * net.links();
         let measure = first_timer + TIMERS * plan.flows.len();

@@ -183,6 +183,7 @@ impl TcpMeter {
         self.past.delivered.combine(connection.arrived().0, |a, b| a + b)
     }
 
+    #[inline(always)] // after each ACK
     pub(crate) fn state(&mut self, sender: &impl Metered, open: bool, now: Time) {
         if self.closed {
             return;
@@ -192,12 +193,14 @@ impl TcpMeter {
             return;
         }
         let segments = 1.0 / sender.unit() as f64;
-        let srtt = sender.srtt().map_or(f64::NAN, |d| d.as_millis());
-        let inflight = sender.inflight().cast_signed() as f64; // cheaper than from u64, and never above its range
+        let number = |n: u64| n.cast_signed() as f64; // cheaper than from u64, and never above its range
+        let srtt = sender.srtt().map_or(f64::NAN, |d| number(d.0) * 1e-6);
+        let inflight = number(sender.inflight());
         self.means.set([sender.cwnd() * segments, inflight * segments, srtt], now);
     }
 
     /// Adds the packets that the sender's last ACK reported.
+    #[inline(always)]
     pub(crate) fn acknowledged(&mut self, sender: &impl Metered, now: Time) {
         self.ack_times.add(sender.newly_delivered(), now);
     }

@@ -25,7 +25,11 @@ impl MinRtt {
 
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Dur, now: Time) {
-        let is_ignored = self.window == Dur::ZERO && self.best.as_ref().is_some_and(|best| rtt > best[0].1);
+        // Above all samples, while the smallest is still young: nothing changes.
+        let is_ignored = self.best.as_ref().is_some_and(|best| match self.window {
+            Dur::ZERO => rtt > best[0].1,
+            window => rtt > best[2].1 && now.since(best[0].0) <= window / 4,
+        });
         if !is_ignored {
             self.update(rtt, now);
         }

@@ -48,9 +48,8 @@ impl RttEstimator {
     pub(crate) fn sample(&mut self, sent: Time, now: Time, snd_una: u64, snd_nxt: u64) {
         let tick = self.config.granularity.0.max(1);
         let count = |t: Time| (t.0 + self.config.clock_phase.0) / tick;
-        let ticks = (count(now) - count(sent)).max(1);
-        self.backoff = 0;
-        let r = (ticks * tick) as f64;
+        let ticks = if tick == 1 { now.0 - sent.0 } else { count(now) - count(sent) }.max(1);
+        let r = (ticks * tick).cast_signed() as f64; // cheaper than from u64
         let (srtt, rttvar) = match (self.config.estimator, self.estimate) {
             (RtoEstimator::WholeTicks, estimate) => in_integers(estimate, ticks, tick as f64),
             (_, None) => (r, r / 2.0),
@@ -62,19 +61,20 @@ impl RttEstimator {
             RtoEstimator::Linux => {
                 let error = self.estimate.map(|(srtt, _)| r - srtt);
                 let rto_min = self.config.min.0 as f64;
-                Dur((srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt) + 0.5) as u64)
+                whole(srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt))
             }
             estimator => {
                 let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
-                let rto = (srtt + variance + 0.5) as u64;
-                let whole = estimator == RtoEstimator::WholeTicks;
-                Dur(if whole { rto / tick * tick } else { rto }).max(self.config.min)
+                let rto = whole(srtt + variance);
+                let in_ticks = estimator == RtoEstimator::WholeTicks;
+                if in_ticks { Dur(rto.0 / tick * tick) } else { rto }.max(self.config.min)
             }
         };
         self.estimate = Some((srtt, rttvar));
-        self.srtt = Some(Dur((srtt + 0.5) as u64));
+        self.srtt = Some(whole(srtt));
         self.base_rto = rto;
-        self.update_rto();
+        self.backoff = 0;
+        self.rto = rto.min(self.config.max);
     }
 
     /// Smoothed round-trip time; None before the first sample.
@@ -140,6 +140,12 @@ impl LinuxRttvar {
         }
         self.rttvar
     }
+}
+
+/// Returns a number of nanoseconds that isn't negative, rounded.
+#[inline]
+fn whole(ns: f64) -> Dur {
+    Dur(((ns + 0.5) as i64).cast_unsigned()) // cheaper than to u64
 }
 
 /// Returns the next estimates [RFC 6298 (2.2), (2.3)] in integers [Jacobson 1988, appendix A].

@@ -16,10 +16,12 @@ const SHIFT: u32 = 3;
 const TOP_LEVEL: u32 = 8;
 
 /// Returns when a timer expires that is set at `now` for `span`; with a tick of zero exactly then.
+#[inline(always)] // to most callers the tick is zero
 pub(crate) fn expiry(now: Time, span: Dur, tick: Dur) -> Time {
-    if tick == Dur::ZERO {
-        return now + span;
-    }
+    if tick == Dur::ZERO { now + span } else { expiry_of_wheel(now, span, tick) }
+}
+
+fn expiry_of_wheel(now: Time, span: Dur, tick: Dur) -> Time {
     let ticks = span.0.div_ceil(tick.0);
     let shift = SHIFT * (0..TOP_LEVEL).find(|level| ticks < SLOTS << (SHIFT * level)).unwrap_or(TOP_LEVEL);
     let slot = ((now.0 / tick.0 + ticks) >> shift) + 1;

@@ -23,6 +23,16 @@ impl Time {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
+    /// Returns the time `span` later, as the sum does, in fewer steps; neither may be near the largest value.
+    ///
+    /// # Panics
+    /// Where overflow is checked, if the sum overflows.
+    #[must_use]
+    #[inline(always)]
+    pub fn after(self, span: Dur) -> Time {
+        Time(self.0 + span.0)
+    }
+
     /// Returns the seconds since the start of the run.
     #[must_use]
     pub fn as_secs(self) -> f64 {

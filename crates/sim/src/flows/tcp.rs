@@ -75,6 +75,8 @@ pub(crate) struct TcpFlow {
     transfers: Option<Transfers>,
     factory: Arc<ConnectionFactory>,
     source: Option<Box<Source>>,
+    /// True if the flow has no TLS and no recorder.
+    is_plain: bool,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
@@ -117,6 +119,7 @@ impl TcpFlow {
             info,
             application,
             transfers: Transfers::of(&app),
+            is_plain: factory.tls.is_none() && recorder.is_none(),
             app,
             factory,
             source: source.map(Box::new),
@@ -233,7 +236,7 @@ impl TcpFlow {
         }
     }
 
-    #[inline]
+    #[inline(always)] // after each ACK
     fn observe(&mut self, now: Time) -> Option<State> {
         let connection = self.current.as_deref()?;
         let sender = connection.sender();
@@ -329,12 +332,7 @@ impl TcpFlow {
                     && !(self.is_last_transfer() && connection.sender().unsent() == 0)
             }
         };
-        goes_on
-            && !connection.has_tls()
-            && self.open
-            && self.recorder.is_none()
-            && body.connection == self.connection
-            && at < self.info.stop
+        goes_on && self.open && self.is_plain && body.connection == self.connection && at < self.info.stop
     }
 
     /// Processes a packet that arrives at `at`: now, or `ahead` of the clock, see [`Flow::on_packet_ahead`]. Returns false if
@@ -362,7 +360,8 @@ impl TcpFlow {
         }
         let Some(connection) = self.current.as_deref_mut() else { return true };
         if forward {
-            let quiet = connection.end_mut(Side::Receiver).on_segment(&body.segment, packet.ecn, net.now);
+            let quiet =
+                connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
             if quiet && !connection.has_tls() {
                 let receiver = connection.end_mut(Side::Receiver);
                 net.send_acks(&self.info, receiver, self.connection);
@@ -375,7 +374,7 @@ impl TcpFlow {
                 self.serve_receiver(net);
             }
         } else {
-            connection.end_mut(Side::Sender).on_segment(&body.segment, packet.ecn, net.now);
+            connection.end_mut(Side::Sender).on_ack_segment(&body.segment, packet.ecn, net.now);
             connection.read(Side::Sender);
             let sender = connection.sender();
             self.meter.acknowledged(sender, net.now);

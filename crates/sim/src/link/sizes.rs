@@ -2,7 +2,7 @@
 //! packets that the link's meter receives later.
 
 use crate::link_meter::LinkMeter;
-use dumbbell_units::{Bytes, Dur, Rate};
+use dumbbell_units::{Bytes, Dur, Rate, Time};
 
 /// A packet size.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,6 +10,8 @@ pub(super) struct Size {
     bytes: u32,
     /// Its transmission time.
     pub(super) time: Dur,
+    /// The part of the measurement in which a transmission can begin that ends within it.
+    within: Dur,
     /// Packets that came and left within the measurement, not yet in the meter: without waiting, and after waiting.
     pub(super) passed: u64,
     pub(super) waited: u64,
@@ -35,7 +37,8 @@ impl Sizes {
         self.0.swap(0, 1);
         if self.0[0].bytes != bytes {
             self.0[0].report(meter);
-            self.0[0] = Size { bytes, time: rate.time_for(Bytes(u64::from(bytes))), passed: 0, waited: 0 };
+            let time = rate.time_for(Bytes(u64::from(bytes)));
+            self.0[0] = Size { bytes, time, within: meter.room_for(time), passed: 0, waited: 0 };
         }
     }
 
@@ -46,6 +49,12 @@ impl Sizes {
 }
 
 impl Size {
+    /// True if a transmission that begins at `now` is within the measurement, as [`LinkMeter::contains`] returns.
+    #[inline(always)]
+    pub(super) fn is_measured(&self, now: Time, meter: &LinkMeter) -> bool {
+        now.0.wrapping_sub(meter.from().0) < self.within.0 // before the measurement the difference is huge
+    }
+
     fn report(&mut self, meter: &mut LinkMeter) {
         meter.left(self.passed, self.waited, self.bytes, self.time);
         (self.passed, self.waited) = (0, 0);

@@ -3,7 +3,6 @@
 use super::Link;
 use crate::events::{EventQueue, Kind};
 use crate::impairments::Transit;
-use dumbbell_plan::Routes;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
 
@@ -60,12 +59,6 @@ impl Link {
     /// Number of packets in transmission or on the wire.
     pub(crate) fn packets_on_wire(&self) -> u64 {
         self.wire.len() as u64 + self.in_inboxes
-    }
-
-    /// The next link of a direction's packets, or [`dumbbell_plan::LOCAL`].
-    #[inline]
-    pub(crate) fn next_link(&self, direction: u32, routes: &Routes) -> u32 {
-        self.onward.unwrap_or_else(|| routes.next(self.to, direction))
     }
 
     /// Puts a packet on the wire, to arrive at `at`.

@@ -57,8 +57,26 @@ impl AckTimes {
     }
 
     /// Adds the packets that an ACK covers or SACKs, which arrived at `now`.
-    #[inline]
+    #[inline(always)] // for each ACK
     pub fn add(&mut self, packets: &[DeliveredSegment], now: Time) {
+        let is_plain = |p: &DeliveredSegment| {
+            p.fate == SegmentFate::Acknowledged && p.transmissions == 1 && p.payload > 0
+        };
+        if !packets.iter().all(is_plain) {
+            self.add_any(packets, now);
+            return;
+        }
+        for p in packets {
+            let age = now.since(p.first_at);
+            self.first.0 += u128::from(age.0);
+            self.both.record(age);
+        }
+        self.first.1 += packets.len() as u64;
+    }
+
+    /// The same where not each packet was sent once and is covered by the cumulative ACK.
+    #[inline(never)]
+    fn add_any(&mut self, packets: &[DeliveredSegment], now: Time) {
         let covers_retransmission = covers_retransmission(packets);
         for p in packets.iter().filter(|p| p.payload > 0) {
             let age = now.since(p.first_at);

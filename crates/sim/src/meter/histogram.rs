@@ -29,7 +29,6 @@ pub(super) struct Histogram {
 /// The counters of buckets, in pages.
 #[derive(Clone, Debug, Default)]
 struct Pages {
-    total: u64,
     /// Number of the first page of the directory.
     first: usize,
     /// For each page from the first to the last in use: its place in `pages`.
@@ -60,7 +59,7 @@ fn largest_of(bucket: usize) -> u64 {
 impl Histogram {
     /// Number of values.
     pub(super) fn len(&self) -> u64 {
-        self.pages.as_ref().map_or(self.list.len() as u64, |pages| pages.total)
+        self.pages.as_ref().map_or(self.list.len() as u64, |pages| pages.total())
     }
 
     /// Adds a value.
@@ -69,8 +68,17 @@ impl Histogram {
         let bucket = bucket_of(value);
         match &mut self.pages {
             Some(pages) => pages.record(bucket),
-            None if self.list.len() < self.list.capacity() => self.list.push(bucket as u16),
-            None => self.extend(bucket),
+            None => self.list(bucket),
+        }
+    }
+
+    /// Adds a value to the list.
+    #[inline(never)]
+    fn list(&mut self, bucket: usize) {
+        if self.list.len() < self.list.capacity() {
+            self.list.push(bucket as u16);
+        } else {
+            self.extend(bucket);
         }
     }
 
@@ -127,13 +135,29 @@ impl Pages {
     /// Adds a value by its bucket.
     #[inline]
     fn record(&mut self, bucket: usize) {
-        let page = bucket / PAGE;
-        let place = match self.directory.get(page.wrapping_sub(self.first)) {
-            Some(&place) if place != NO_PAGE => usize::from(place),
-            _ => self.allocate(page),
-        };
-        self.total += 1;
+        let page = (bucket / PAGE).wrapping_sub(self.first);
+        let place = self.directory.get(page).map_or(NO_PAGE, |place| *place);
+        // No page has the number NO_PAGE. The last value before an overflow is left to the other path.
+        if let Some(page) = self.pages.get_mut(usize::from(place))
+            && page[bucket % PAGE] < u32::MAX
+        {
+            page[bucket % PAGE] += 1;
+        } else {
+            self.record_rare(bucket);
+        }
+    }
+
+    /// The same for a bucket whose page isn't allocated, or whose counter overflows.
+    #[inline(never)]
+    fn record_rare(&mut self, bucket: usize) {
+        let place = self.allocate(bucket / PAGE);
         self.add(place, bucket, 1);
+    }
+
+    /// Number of values.
+    fn total(&self) -> u64 {
+        let counted = self.pages.iter().flatten().map(|count| u64::from(*count)).sum::<u64>();
+        counted + ((self.overflows.len() as u64) << 32)
     }
 
     #[inline]
@@ -177,7 +201,6 @@ impl Pages {
             }
         }
         self.overflows.extend_from_slice(&other.overflows);
-        self.total += other.total;
     }
 
     /// Returns the `rank`-th smallest value, from 1, as the largest value of its bucket; 0 if there are fewer values.
@@ -219,9 +242,8 @@ mod tests {
         let mut h = Pages::default();
         h.record(7);
         h.add(0, 7, u32::MAX); // 2^32 in all
-        h.total += u64::from(u32::MAX);
         h.record(9);
-        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1), h.total), (7, 9, (1 << 32) + 1));
+        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1), h.total()), (7, 9, (1 << 32) + 1));
         let mut twice = h.clone();
         twice.merge(&h);
         assert_eq!((twice.at_rank(2 << 32), twice.at_rank((2 << 32) + 1)), (7, 9));

@@ -1,6 +1,6 @@
 //! Packets pass links.
 
-use super::{Ahead, Arrived, Network, PacketFate};
+use super::{Ahead, Arrived, Network, Onward, PacketFate, Step};
 use crate::inbox::Incoming;
 use crate::packets::Body;
 use crate::record::PacketEvent;
@@ -12,43 +12,40 @@ use dumbbell_units::flow_number::direction_of;
 impl Network {
     /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
     /// links that have lookahead.
+    #[inline(always)] // in the four places of the usual path
     pub(super) fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
         loop {
             let first = &mut self.links[link];
-            let next = if first.is_idle_fifo(at) {
+            let onward = if first.is_idle_fifo(at) {
                 packet.enqueued = at;
-                at = first.cut_through(packet.bytes, at);
-                first.next_link(packet.flow, &self.routes)
+                at = first.cut_through_fifo(packet.bytes, at);
+                first.onward
+            } else if first.fifo.is_some() {
+                match first.enter_busy_fifo(&mut packet, at, self.end) {
+                    Some(arrival) if arrival < Time::NEVER => at = arrival,
+                    Some(_) => return, // its transmission begins after the end of the run
+                    None => return self.drop_from_fifo(link, packet, at),
+                }
+                first.onward
             } else {
-                let leaves = if first.fifo.is_some() {
-                    self.enter_busy_fifo(link, packet, at)
-                } else {
-                    self.pass(link, packet, at)
-                };
-                let Some(leaves) = leaves else { return };
+                let Some(leaves) = self.pass(link, packet, at) else { return };
                 (at, packet) = leaves;
-                self.links[link].next_link(packet.flow, &self.routes)
+                self.links[link].onward
             };
-            match self.put_on_wire_to(next, link, at, packet) {
-                Some(ahead) => (link, packet) = (next as usize, ahead),
+            match self.send_on(onward, link, at, packet) {
+                Some(ahead) => (link, packet) = ahead,
                 None => return,
             }
         }
     }
 
-    /// A packet arrives at a link with a plain FIFO that is busy. Returns the packet, and its arrival time at the other end,
-    /// if it is not dropped, and its transmission begins before the end of the run.
-    fn enter_busy_fifo(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Time, Packet)> {
-        match self.links[link].enter_busy_fifo(&mut packet, at, self.end) {
-            Some(Time::NEVER) => None,
-            Some(arrival) => Some((arrival, packet)),
-            None => {
-                self.drop_from_fifo(link, packet, at);
-                None
-            }
-        }
+    /// The same, compiled once.
+    #[inline(never)]
+    fn carry_on(&mut self, link: usize, packet: Packet, at: Time) {
+        self.carry(link, packet, at);
     }
 
+    /// A link with a plain FIFO drops a packet.
     #[cold]
     fn drop_from_fifo(&mut self, link: usize, packet: Packet, at: Time) {
         self.links[link].drop_from_fifo(packet);
@@ -84,30 +81,22 @@ impl Network {
     /// Puts a packet onto a link's wire, to arrive at `at`. Returns the packet and the next link, if that has lookahead.
     #[inline]
     pub(crate) fn put_on_wire(&mut self, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
-        let next = self.links[link].next_link(packet.flow, &self.routes);
-        self.put_on_wire_to(next, link, at, packet).map(|packet| (next as usize, packet))
+        self.send_on(self.links[link].onward, link, at, packet)
     }
 
-    /// The same; `next`: the next link, or [`LOCAL`].
+    /// The same; `onward`: the step after the link.
     #[inline(always)] // as a part of the loop of `carry`
-    fn put_on_wire_to(&mut self, next: u32, link: usize, at: Time, packet: Packet) -> Option<Packet> {
-        if next == LOCAL {
-            let first = &mut self.links[link];
-            if first.fifo.is_some() && at <= self.end && self.runs_ahead[direction_of(packet.flow) as usize] {
-                self.ahead.push(Ahead { at, link, packet });
-            } else {
-                first.put_on_wire(at, packet, &mut self.events);
-            }
-            return None;
-        }
-        let to = &mut self.links[next as usize];
-        if to.has_lookahead && at <= self.end {
-            return Some(packet);
-        }
-        if to.has_inbox {
-            to.receive(Incoming::new(at, 2 * link, packet), &mut self.events);
-        } else {
+    fn send_on(&mut self, onward: Onward, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
+        let Onward { step, next } = self.onward.of(onward, direction_of(packet.flow));
+        if step == Step::Inbox {
+            let incoming = Incoming { at, packet, link: link as u32 };
+            self.links[next as usize].receive(incoming, &mut self.events);
+        } else if at > self.end || step == Step::Event {
             self.links[link].put_on_wire(at, packet, &mut self.events);
+        } else if step == Step::Lookahead {
+            return Some((next as usize, packet));
+        } else {
+            self.ahead.push(Ahead { at, link, packet });
         }
         None
     }
@@ -142,15 +131,14 @@ impl Network {
         self.collect_losses_and_copies(link, at);
         let Some((arrival, packet)) = leaves else { return };
         if let Some((next, packet)) = self.put_on_wire(link, arrival, packet) {
-            self.carry(next, packet, arrival);
+            self.carry_on(next, packet, arrival);
         }
     }
 
     /// Processes the arrivals and dequeues of a link up to and including `until`.
     fn run_link(&mut self, link: usize, until: Time) {
         while let Some(incoming) = self.links[link].inbox.pop(until) {
-            let at = incoming.at();
-            self.carry(link, incoming.packet, at);
+            self.carry(link, incoming.packet, incoming.at);
         }
         while let Some(due) = self.links[link].dequeue_due_by(until) {
             self.dequeue_next(link, due);
@@ -163,8 +151,8 @@ impl Network {
             self.run_link(link, self.end);
         }
         for link in 0..self.links.len() {
-            for slot in std::mem::take(&mut self.links[link].inbox).slots() {
-                self.links[slot / 2].in_inboxes += 1;
+            for from in std::mem::take(&mut self.links[link].inbox).links() {
+                self.links[from as usize].in_inboxes += 1;
             }
         }
     }
@@ -240,7 +228,7 @@ impl Network {
             let is_first = self.pool.get(body).copies.is_none_or(|id| self.copies.arrives(id));
             return Some(Arrived { flow, bytes, body, ecn, is_first });
         }
-        self.carry(next as usize, packet, self.now);
+        self.carry_on(next as usize, packet, self.now);
         None
     }
 }

@@ -1,4 +1,4 @@
-//! The senders of packets into each link, and the links after it.
+//! The senders of packets into each link.
 
 use crate::link::Link;
 use dumbbell_plan::{LOCAL, Plan, Routes};
@@ -36,22 +36,5 @@ impl Feeders {
             }
         }
         all
-    }
-}
-
-/// Sets the next link of each link whose packets all take the same one.
-pub(super) fn set_onward(plan: &Plan, links: &mut [Link], routes: &Routes) {
-    let mut seen = vec![false; links.len()];
-    for (i, flow) in plan.flows.iter().enumerate() {
-        for (direction, node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
-            let mut link = routes.next(node, direction as u32);
-            while link != LOCAL {
-                let this = &mut links[link as usize];
-                let next = routes.next(this.to, direction as u32);
-                let is_first = !std::mem::replace(&mut seen[link as usize], true);
-                this.onward = Some(next).filter(|_| is_first || this.onward == Some(next));
-                link = next;
-            }
-        }
     }
 }

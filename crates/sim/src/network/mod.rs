@@ -16,6 +16,7 @@
 
 mod carry;
 mod feeders;
+mod onward;
 pub(crate) mod queues;
 mod send;
 
@@ -36,7 +37,9 @@ use dumbbell_plan::{AppPlan, LOCAL, Name, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
-use feeders::{Feeders, set_onward};
+use feeders::Feeders;
+use onward::OnwardTable;
+pub(crate) use onward::{Onward, Step};
 pub use queues::Disciplines;
 use std::collections::VecDeque;
 use std::io;
@@ -58,6 +61,7 @@ pub(crate) struct Network {
     pub(crate) air: Vec<Air>,
     disciplines: Vec<Name>,
     routes: Routes,
+    onward: OnwardTable,
     /// For each flow and direction.
     paths: Vec<Path>,
     pub(crate) pool: Pool,
@@ -72,8 +76,6 @@ pub(crate) struct Network {
     pub(crate) fates: Option<Vec<PacketFate>>,
     /// Packets that their destinations may process ahead of the clock.
     pub(crate) ahead: Vec<Ahead>,
-    /// For each flow and direction: true if the endpoint at its end may be ahead of the clock.
-    runs_ahead: Vec<bool>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) qlogs: Vec<Qlog>,
@@ -143,9 +145,11 @@ pub(crate) enum PacketFate {
 }
 
 impl Network {
+    /// The network of a plan. `holds_senders`: data senders process packets in the order of the clock.
     pub(crate) fn new(
         plan: &Plan,
         pace: Pace,
+        holds_senders: bool,
         external: &Disciplines,
         failure: &Failure,
     ) -> Result<Network, SimError> {
@@ -163,7 +167,6 @@ impl Network {
         let air = Air::of_plan(plan, &mut links, external, failure)?;
         let routes = Routes::new(plan)?;
         check_classes(plan, &links, &routes)?;
-        set_onward(plan, &mut links, &routes);
         let captures = Recorder::new(plan);
         // A capture lists packets in the order of the clock.
         let pace = if captures.is_some() && pace == Pace::Late { Pace::Live } else { pace };
@@ -181,6 +184,7 @@ impl Network {
                 Pace::Live => {}
             }
         }
+        // For each flow and direction: true if the endpoint at its end may be ahead of the clock.
         let mut runs_ahead = vec![false; 2 * plan.flows.len()];
         if pace == Pace::Late {
             let feeders = Feeders::of_links(plan, &links, &routes);
@@ -193,10 +197,15 @@ impl Network {
                 let back = routes.next(node, direction ^ 1) as usize;
                 // Several connections of a workload share the link back.
                 let single = !matches!(plan.flows[direction as usize / 2].application, AppPlan::Workload(_));
-                *ahead =
-                    single && feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
+                let held = holds_senders && direction % 2 == 1;
+                *ahead = single
+                    && !held
+                    && feeders[back].hosts == 1
+                    && feeders[back].links == 0
+                    && links[back].is_fifo();
             }
         }
+        let onward = OnwardTable::new(plan, &mut links, &routes, &runs_ahead);
         let most_lag = links.iter().map(|link| link.lag).max().unwrap_or(Dur::ZERO);
         let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);
         Ok(Network {
@@ -213,6 +222,7 @@ impl Network {
                 .map(|(direction, node)| Path { first_link: routes.next(node, direction), packets: 0 })
                 .collect(),
             routes,
+            onward,
             pool: Pool::default(),
             copies: Copies::default(),
             dropped: vec![0; 2 * plan.flows.len()],
@@ -221,16 +231,10 @@ impl Network {
             captures,
             fates: None,
             ahead: Vec::new(),
-            runs_ahead,
             trace: Trace::default(),
             transfers: Vec::new(),
             qlogs: Vec::new(),
         })
-    }
-
-    /// Lets data senders process packets in the order of the clock.
-    pub(crate) fn hold_senders(&mut self) {
-        self.runs_ahead.iter_mut().skip(1).step_by(2).for_each(|ahead| *ahead = false);
     }
 
     pub(crate) fn links(&self) -> usize {

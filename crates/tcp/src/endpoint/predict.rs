@@ -6,7 +6,7 @@ use super::{Endpoint, State};
 use crate::ecn::EcnMode;
 use crate::segment::Segment;
 use dumbbell_units::Time;
-use dumbbell_wire::TcpFlags;
+use dumbbell_wire::{Ecn, TcpFlags};
 
 /// The kind of a segment.
 pub(super) enum Expected {
@@ -19,22 +19,53 @@ pub(super) enum Expected {
 }
 
 impl Endpoint {
+    /// Handles a segment that arrives at a data receiver, as [`Endpoint::on_segment`] does: in few steps if it is the next data.
+    #[inline(always)] // it has one caller for most segments
+    pub fn on_data_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
+        self.sender.delivered.clear();
+        if !self.is_steady(segment) {
+            self.on_any_segment(segment, ecn, now);
+            return false;
+        }
+        if segment.payload > 0 && self.on_next_data(segment, now) {
+            return self.sender.is_quiet(now);
+        }
+        self.on_segment(segment, ecn, now)
+    }
+
+    /// Handles a segment that arrives at a data sender, as [`Endpoint::on_segment`] does: in few steps if it is an ACK of new data.
+    #[inline(never)]
+    pub fn on_ack_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+        self.sender.delivered.clear();
+        if !self.is_steady(segment) {
+            self.on_any_segment(segment, ecn, now);
+        } else if segment.payload > 0 || !self.on_new_ack(segment, now) {
+            self.on_segment(segment, ecn, now);
+        }
+    }
+
     /// Handles the segment if it is an expected one.
     #[inline]
     pub(super) fn on_expected_segment(&mut self, segment: &Segment, now: Time) -> Expected {
-        let is_steady = matches!(self.state, State::Established | State::FinWait)
-            && self.ecn.mode == EcnMode::Off
-            && segment.flags.without(TcpFlags::PSH) == TcpFlags::ACK
-            && segment.sack.as_slice().is_empty()
-            && segment.seq == self.peer_isn.at(self.receiver.nxt);
-        match (is_steady, segment.payload > 0) {
+        match (self.is_steady(segment), segment.payload > 0) {
             (true, true) if self.on_next_data(segment, now) => Expected::Data,
             (true, false) if self.on_new_ack(segment, now) => Expected::Ack,
             _ => Expected::No,
         }
     }
 
+    /// True if the segment is in order, and nothing but its data and acknowledgment has to be handled.
+    #[inline(always)]
+    fn is_steady(&self, segment: &Segment) -> bool {
+        matches!(self.state, State::Established | State::FinWait)
+            && self.ecn.mode == EcnMode::Off
+            && segment.flags.without(TcpFlags::PSH) == TcpFlags::ACK
+            && segment.sack.is_empty()
+            && segment.seq == self.peer_isn.at(self.receiver.nxt)
+    }
+
     /// Handles the next data in order, if this end has nothing outstanding.
+    #[inline(always)]
     fn on_next_data(&mut self, segment: &Segment, now: Time) -> bool {
         let una = self.sender.snd.una;
         let only_receives = una == self.sender.snd.max && segment.ack == self.isn.at(una);
@@ -48,7 +79,7 @@ impl Endpoint {
     }
 
     /// Handles an ACK of new data, if the sender has no loss, duplicate or probe outstanding.
-    #[inline(always)] // it has one caller
+    #[inline(always)]
     fn on_new_ack(&mut self, segment: &Segment, now: Time) -> bool {
         let una = self.sender.snd.una;
         let acked = u64::from(segment.ack.0.wrapping_sub(self.isn.at(una).0));

@@ -12,6 +12,7 @@ use std::sync::Arc;
 impl Endpoint {
     /// Handles a segment that arrives; `ecn` is the ECN field of its packet. Returns true if it surely leaves nothing to send
     /// but ACKs.
+    #[inline(never)]
     pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
         self.sender.delivered.clear();
         match self.on_expected_segment(segment, now) {
@@ -25,7 +26,7 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn on_any_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+    pub(super) fn on_any_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;

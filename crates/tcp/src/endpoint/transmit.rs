@@ -199,6 +199,19 @@ impl Endpoint {
         self.fill(self.sender.snd.max, now, out);
     }
 
+    /// Writes SACK blocks and the feedback of ECN.
+    #[inline(never)]
+    fn report_blocks_and_marks(&mut self, out: &mut Segment) {
+        if self.receiver.has_sack_blocks() && self.peer_sack && self.sender.config.uses_sack() {
+            let most = if self.peer_timestamps { 3 } else { 4 };
+            self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
+        }
+        if self.ecn.mode != EcnMode::Off {
+            let option_fits = out.header_bytes() + MAX_ACCECN <= MAX_HEADER;
+            out.accecn = self.ecn.write_feedback(&mut out.flags, option_fits);
+        }
+    }
+
     /// Writes a segment that starts at `offset` and acknowledges all data that has arrived. Field by field, because copying
     /// a whole segment costs more than the rest of this function.
     #[inline(always)] // in two places: data, and the ACK of a receiver
@@ -225,14 +238,9 @@ impl Endpoint {
             None
         };
         out.sack.clear();
-        if self.receiver.has_sack_blocks() && self.peer_sack && config.uses_sack() {
-            let most = if self.peer_timestamps { 3 } else { 4 };
-            self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
-        }
         out.accecn = None;
-        if self.ecn.mode != EcnMode::Off {
-            let option_fits = out.header_bytes() + MAX_ACCECN <= MAX_HEADER;
-            out.accecn = self.ecn.write_feedback(&mut out.flags, option_fits);
+        if self.receiver.has_sack_blocks() | (self.ecn.mode != EcnMode::Off) {
+            self.report_blocks_and_marks(out);
         }
         self.last_ack_sent = self.receiver.nxt;
         self.receiver.on_ack_sent();

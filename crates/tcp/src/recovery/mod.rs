@@ -152,7 +152,7 @@ impl Recovery {
 
     /// The window without inflation, bytes: PRR's, or `cwnd` of congestion control.
     pub(crate) fn window(&self, cwnd: f64) -> f64 {
-        self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd() as f64)
+        self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd().cast_signed() as f64) // cheaper than from u64
     }
 
     /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).
@@ -214,14 +214,18 @@ impl Recovery {
         (self.dupacks, self.limited_transmit) = (0, 0);
     }
 
-    /// The same with RACK, the timer included.
+    /// The same with RACK. Returns true if [`Recovery::rack_on_late_segment`] must follow: the oldest segment was sent before a
+    /// retransmission that was delivered.
     #[inline(always)] // it has one caller
-    pub(crate) fn rack_on_expected_ack(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+    pub(crate) fn rack_on_expected_ack(&mut self, scoreboard: &Scoreboard) -> bool {
         self.new_data_only = false;
         self.rack.timer_armed = false;
-        if cx.scoreboard.head().is_some_and(|s| self.rack.precedes_newest(s)) {
-            self.on_ack_in_open(summary, cx); // sent before a retransmission that was delivered
-        }
+        scoreboard.head().is_some_and(|s| self.rack.precedes_newest(s))
+    }
+
+    /// See [`Recovery::rack_on_expected_ack`]. Sets the timer too.
+    pub(crate) fn rack_on_late_segment(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+        self.on_ack_in_open(summary, cx);
         if cx.all_acknowledged() {
             cx.timer.expires = None;
         } else if !self.rack.timer_armed {
@@ -241,6 +245,7 @@ impl Recovery {
     }
 
     /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further loss.
+    #[inline(always)] // for each ACK, mostly without PRR
     pub(crate) fn prr_on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
         if let Some(prr) = &mut self.prr
             && delivered > 0

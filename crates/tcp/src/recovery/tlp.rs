@@ -10,6 +10,7 @@
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
 use crate::config::Config;
+use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::sender::{AckSummary, Outgoing, SendTimer, TimerKind};
 use dumbbell_cc::{CaState, Congestion};
@@ -64,16 +65,39 @@ impl Recovery {
     /// Sets the timer after an ACK of new data, or after a new segment was sent [RFC 8985 §7.2; Linux tcp_output.c
     /// tcp_schedule_loss_probe].
     pub(super) fn schedule_probe_or_rto(&mut self, after_ack: bool, cx: &mut RecoveryCx<'_>) {
-        self.tlp.set_after_sending = (!after_ack).then_some(cx.now);
+        if after_ack {
+            self.set_timer_after_ack(cx.timer, cx.rtt, cx.scoreboard, cx.config, cx.now);
+            return;
+        }
+        self.tlp.set_after_sending = Some(cx.now);
         if !self.may_probe(cx.config, cx.scoreboard) {
             cx.restart_rto();
             return;
         }
-        // After an ACK the RTO counts from now, else from the time at which the oldest segment was sent.
-        let start = if after_ack { cx.now } else { cx.scoreboard.head().map_or(cx.now, |s| s.xmit_ts) };
+        // The RTO counts from the time at which the oldest segment was sent.
+        let start = cx.scoreboard.head().map_or(cx.now, |s| s.xmit_ts);
         let rto_expires = start + cx.rtt.rto();
-        let span = probe_timeout(cx).min(rto_expires.since(cx.now));
-        cx.timer.start(TimerKind::Probe, span, cx.now);
+        let pto = probe_timeout(cx.rtt, cx.scoreboard, cx.config, cx.timer);
+        cx.timer.start(TimerKind::Probe, pto.min(rto_expires.since(cx.now)), cx.now);
+    }
+
+    /// The same after an ACK of new data, if a segment is outstanding. The RTO counts from now.
+    #[inline]
+    pub(crate) fn set_timer_after_ack(
+        &mut self,
+        timer: &mut SendTimer,
+        rtt: &RttEstimator,
+        scoreboard: &Scoreboard,
+        config: &Config,
+        now: Time,
+    ) {
+        self.tlp.set_after_sending = None;
+        if self.may_probe(config, scoreboard) {
+            let pto = probe_timeout(rtt, scoreboard, config, timer);
+            timer.start(TimerKind::Probe, pto.min(rtt.rto()), now);
+        } else {
+            timer.start(TimerKind::Rto, rtt.rto(), now);
+        }
     }
 
     /// Sets the timer after a segment was sent, unless [`Recovery::probe_timer_is_set`].
@@ -145,8 +169,9 @@ impl Recovery {
 }
 
 /// Returns the PTO [RFC 8985 §7.2 TLP_calc_PTO].
-fn probe_timeout(cx: &RecoveryCx<'_>) -> Dur {
-    let Some(srtt) = cx.rtt.srtt() else { return PTO_WITHOUT_SAMPLE };
-    let ack_delay = cx.config.recovery.rack.map_or(Dur::ZERO, |r| r.tlp_ack_delay);
-    srtt * 2 + if cx.scoreboard.segment_count() == 1 { ack_delay } else { cx.timer.least_span() }
+#[inline]
+fn probe_timeout(rtt: &RttEstimator, scoreboard: &Scoreboard, config: &Config, timer: &SendTimer) -> Dur {
+    let Some(srtt) = rtt.srtt() else { return PTO_WITHOUT_SAMPLE };
+    let ack_delay = config.recovery.rack.map_or(Dur::ZERO, |r| r.tlp_ack_delay);
+    srtt * 2 + if scoreboard.segment_count() == 1 { ack_delay } else { timer.least_span() }
 }

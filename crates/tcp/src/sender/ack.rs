@@ -93,14 +93,26 @@ impl Sender {
         let lost = self.delivery_rate.lost();
         let summary = self.process_expected_ack(ack, echo, now);
         if self.config.uses_rack() {
-            let (recovery, mut cx) = self.recovery_cx(now);
-            recovery.rack_on_expected_ack(&summary, &mut cx);
+            if self.recovery.rack_on_expected_ack(&self.scoreboard) {
+                self.on_late_segment(&summary, now);
+            } else if self.snd.una == self.snd.max {
+                self.timer.expires = None;
+            } else {
+                let (rtt, scoreboard) = (&self.rtt, &self.scoreboard);
+                self.recovery.set_timer_after_ack(&mut self.timer, rtt, scoreboard, &self.config, now);
+            }
         } else {
             self.recovery.counting_on_expected_ack();
             let outstanding = self.snd.una < self.snd.max;
             self.timer.expires = outstanding.then(|| self.timer.expiry(self.rtt.rto(), now));
         }
         self.notify_ack(&summary, tsval, BeforeAck { flight, lost, was_in_recovery: false }, now);
+    }
+
+    #[inline(never)]
+    fn on_late_segment(&mut self, summary: &AckSummary, now: Time) {
+        let (recovery, mut cx) = self.recovery_cx(now);
+        recovery.rack_on_late_segment(summary, &mut cx);
     }
 
     /// Reports an ACK that delivers data to congestion control; `tsval`: its own timestamp.
@@ -171,6 +183,7 @@ impl Sender {
     }
 
     /// One-way delay of the newest segment in seconds, by the clocks of both ends.
+    #[inline(always)] // for each ACK
     fn one_way_delay(&self, tsval: Option<u32>, summary: &AckSummary) -> Option<f64> {
         let clock = self.config.connection.timestamp_clock;
         summary.newest_sent.zip(tsval).map(|(sent, tsval)| {

@@ -198,6 +198,7 @@ impl Sender {
     }
 
     /// Reports all transmissions that were newly marked as lost to congestion control.
+    #[inline(always)] // for each ACK
     fn notify_losses(&mut self, now: Time) {
         self.cc.notify_losses(&mut self.scoreboard, &mut self.delivery_rate, now);
     }

@@ -38,6 +38,7 @@ impl Sender {
 
     /// Takes the samples from the times at which segments were sent [Linux tcp_input.c tcp_clean_rtx_queue,
     /// tcp_ack_update_rtt].
+    #[inline(always)]
     fn sample_from_segments(&mut self, ack: &AckSummary, now: Time) {
         let acked = ack.acked_span.filter(|_| !ack.ambiguous);
         let sent = acked.or(ack.sacked_span).map(|(first, _)| first);

@@ -118,14 +118,19 @@ impl Sender {
             self.timer.expires.is_some()
         };
         if !timer_is_set {
-            let (recovery, mut cx) = self.recovery_cx(now);
-            recovery.on_sent(out, &mut cx);
+            self.set_timer_after(out, now);
         }
         if self.config.pacing.tso && !self.is_in_burst() && !out.retransmission {
             self.use_freed_space(now);
         }
         out.is_last = out.is_last && self.fills_window(now);
         true
+    }
+
+    #[inline(never)]
+    fn set_timer_after(&mut self, out: &Outgoing, now: Time) {
+        let (recovery, mut cx) = self.recovery_cx(now);
+        recovery.on_sent(out, &mut cx);
     }
 
     /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
@@ -180,6 +185,7 @@ impl Sender {
         Usual::Blocked
     }
 
+    #[inline(never)]
     fn send_as_recovery_decides(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let (recovery, mut cx) = self.recovery_cx(now);
         let mut next = recovery.next(&mut cx);
@@ -232,13 +238,25 @@ impl Sender {
         }
         self.usage.sent = true;
         self.recovery.on_payload_sent(u64::from(out.payload));
-        if flight == 0 && out.payload > 0 {
+        let last_sent_at = std::mem::replace(&mut self.last_sent_at, now);
+        if (flight == 0 || self.cc.wants_sent) && out.payload > 0 {
+            self.notify_sent(out, flight, last_sent_at, now);
+        }
+        match self.pacing_rate() {
+            None => self.pacer.on_unpaced(now),
+            Some(rate) => self.pace(rate, out.payload, now),
+        }
+    }
+
+    /// Reports a segment with payload to congestion control, if it is the first one outstanding or each one is reported.
+    #[inline(never)]
+    fn notify_sent(&mut self, out: &Outgoing, flight: u64, last_sent_at: Time, now: Time) {
+        if flight == 0 {
             let snd_nxt = if out.retransmission { self.snd.nxt } else { out.start };
-            let ev = TxStart { last_sent_at: self.last_sent_at, snd_nxt };
+            let ev = TxStart { last_sent_at, snd_nxt };
             self.cc.notify(now, |cc, cx| cc.on_tx_start(&ev, cx));
         }
-        self.last_sent_at = now;
-        if self.cc.wants_sent && out.payload > 0 {
+        if self.cc.wants_sent {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),
                 flight,
@@ -248,13 +266,10 @@ impl Sender {
             };
             self.cc.notify(now, |cc, cx| cc.on_sent(&ev, cx));
         }
-        match self.pacing_rate() {
-            None => self.pacer.on_unpaced(now),
-            Some(rate) => self.pace(rate, out.payload, now),
-        }
     }
 
     /// Counts a segment that is sent at a pacing rate.
+    #[inline(never)]
     fn pace(&mut self, rate: Rate, payload: u32, now: Time) {
         let credit = self.config.pacing.credit;
         let end_of_burst = self.counters.sent_segments + self.segments_left_in_burst();
@@ -278,8 +293,9 @@ impl Sender {
     /// The rate that sends the window in a round trip, times the percentage of the phase [Linux tcp_input.c
     /// tcp_update_pacing_rate].
     pub(super) fn window_rate(&self) -> Option<Rate> {
-        let srtt = self.rtt.srtt()?.as_secs();
-        let window = self.window().max((self.snd.max - self.snd.una) as f64);
+        let number = |n: u64| n.cast_signed() as f64; // cheaper than from u64, and never above its range
+        let srtt = number(self.rtt.srtt()?.0) * 1e-9;
+        let window = self.window().max(number(self.snd.max - self.snd.una));
         let percent = if self.cc.control.cwnd < self.cc.control.ssthresh / 2.0 {
             self.config.pacing.slow_start
         } else {

@@ -85,6 +85,7 @@ impl Sender {
     }
 
     /// Moves cwnd halfway down to the part in use [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited].
+    #[inline(never)]
     fn on_application_limited(&mut self, now: Time) {
         let used = (self.usage.snd_cwnd_used as f64).max(self.config.growth.initial_window as f64);
         let cwnd = self.cc.control.cwnd;
