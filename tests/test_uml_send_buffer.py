@@ -1,4 +1,4 @@
-"""The send buffer's writes and growth in the simulator are Linux's: a slow start that it limits is the same on both."""
+"""Writes into the send buffer and its growth are Linux's: a slow start that it limits is the same on both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("require_uml")
 
 @pytest.mark.parametrize("variant", ["reno", "bic"])
 def test_a_slow_start_with_stock_buffers_is_that_of_linux(variant: str) -> None:
-    """The application fills the buffer, at first 16 KiB, six times or more; the bursts after each wait decide the losses."""
+    """The buffer, at first 16 KiB, is filled six times or more; the bursts after each wait decide the losses."""
     given = scenario(
         duration="2.2 s", rate="171 Mbit/s", limit="600 packets",
         flows=[{"name": "a", "variant": variant, "stack": "linux"}],
