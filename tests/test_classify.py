@@ -44,11 +44,11 @@ stack = "linux"
     ],
 )
 def test_congestion_control_is_recognized(variant: str, family: str, sure: bool, tmp_path: Path) -> None:
-    """The name is right or "unknown", from both ends; those far above their threshold have a sure name."""
+    """From both ends a name with a confidence above 0.5 is right; those far above their threshold have one."""
     files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
     for place in ("sender", "receiver"):
         guess = capture.analyze(files[place]).classify.row(0, named=True)
-        assert guess["family"] in (family, "unknown"), (place, guess)
+        assert guess["family"] in (family, "unknown") or guess["confidence"] <= 0.5, (place, guess)
         assert guess["confidence"] > 0.5 or not sure, (place, guess)
         assert (guess["confidence"] == 0.0) == (guess["family"] == "unknown")
         assert "% of the trees for" in guess["evidence"]

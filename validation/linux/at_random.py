@@ -3,10 +3,12 @@
 
     python validation/linux/at_random.py --seed 2311 --number 300 --minutes 60 --keep results/random
     python validation/linux/at_random.py --seed 2311 --number 300 --minutes 0 --keep results/random --write-docs
+    python validation/linux/at_random.py --seed 2311 --number 300 --minutes 0 --keep results/random --shrink 10
 
 Finished runs of the kernel are kept in a directory, and a second call continues. --write-docs renews docs/data/random
-from the cases that are kept, and writes the scenarios that differ into validation/linux/random. Needs the kernel that
-`dumbbell kernel build` makes.
+from the cases that are kept, and writes the scenarios that differ into validation/linux/random. --shrink makes the K
+worst ones smaller while they still differ, about two minutes each; those whose small file exists already are left.
+Needs the kernel that `dumbbell kernel build` makes.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel import find
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.validate.at_random import AtRandom, keep_worst, table
+from dumbbell.validate.cases import Case
 from dumbbell.validate.drawn import RANGES, SIMULATED, drawn
 from dumbbell.validate.run import held, measure
-from dumbbell.validate.verdicts import distribution, groups, judge, short_transfers
+from dumbbell.validate.shrink import shrunk
+from dumbbell.validate.verdicts import Judged, distribution, groups, judge, short_transfers
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "docs" / "data" / "random"
@@ -52,6 +56,24 @@ def compared(number: int, seed: int, minutes: float, keep: Path) -> AtRandom:
         apart = [j.sentence for j in judged if j.outcome == "different"]
         print(case.name, *(apart or ["the same"]), sep="\n    ", flush=True)
     return done
+
+
+def make_smaller(done: AtRandom, number: int, folder: Path) -> None:
+    """Make the worst cases smaller while they still differ; each is written when it is found."""
+    simulator, kernel = Simulator(), Uml()
+
+    def both(case: Case) -> list[Judged]:
+        theirs = measure([case], kernel, jobs=1)[case.name]
+        ours = measure([case.repeated(SIMULATED)], simulator, jobs=1)[case.name]
+        return judge(case.name, ours, theirs, short_transfers(case, theirs))
+
+    of = {case.name: case for case in done.cases}
+    for found in done.worst[:number]:
+        path = folder / f"{found.case}-small.toml"
+        if not path.exists():
+            case, smallest = shrunk(of[found.case], found, both)
+            path.write_text(f"# {smallest.sentence}.\n{case.scenario.to_toml()}", encoding="utf-8")
+            print(f"{path.name}: {smallest.sentence}", flush=True)
 
 
 def as_table(frame: pl.DataFrame, source: str) -> Table:
@@ -83,11 +105,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, required=True, help="no further case is begun after this time")
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("--write-docs", action="store_true")
+    parser.add_argument("--shrink", type=int, default=0, help="number of worst cases to make smaller")
     options = parser.parse_args()
     done = compared(options.number, options.seed, options.minutes, options.keep)
     print(as_table(distribution(done.judged), "").markdown())
     if options.write_docs:
         write_docs(done, options.seed)
+    make_smaller(done, options.shrink, HERE / "random")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Returns those whose round trips are Linux's, if `early`.
+    /// Returns a counter without marks, whose round trips are Linux's if `early`.
     #[must_use]
     pub fn new(early: bool) -> Marks {
         Marks { round: early.then(|| Round::from(0)), early, ..Marks::default() }

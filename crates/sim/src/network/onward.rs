@@ -31,7 +31,7 @@ pub(crate) struct Onward {
 }
 
 impl Onward {
-    /// Of a link without packets.
+    /// The step after a link without packets.
     pub(crate) const NONE: Onward = Onward { step: Step::Event, next: LOCAL };
 }
 

@@ -56,7 +56,7 @@ enum Written {
     Behind,
 }
 
-/// Whose turn it is, while the application writes.
+/// What comes next while the application writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turn {
     /// The application writes.
@@ -84,7 +84,7 @@ pub(super) struct SendBuffer {
     pushed_seq: u64,
     /// End of the current write.
     write_end: u64,
-    /// True if an ACK has arrived.
+    /// True if an ACK has arrived since the last [`Sender::check_space`].
     acked: bool,
 }
 
