@@ -2,7 +2,8 @@
 //! checks protect the back ends from plans that another program has written.
 
 use crate::error::PlanError;
-use crate::plan::{AppPlan, LinkPlan, Plan};
+use crate::link_plan::LinkPlan;
+use crate::plan::{AppPlan, Plan};
 use dumbbell_link::{CorruptionPlan, check as part};
 use dumbbell_units::flow_number::MOST_FLOWS;
 

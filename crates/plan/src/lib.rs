@@ -8,6 +8,7 @@
 
 mod check;
 mod error;
+mod link_plan;
 mod medium;
 mod plan;
 mod result;
@@ -16,9 +17,10 @@ mod workload;
 
 pub use check::check;
 pub use error::PlanError;
+pub use link_plan::{LinkPlan, LinkSettings};
 pub use medium::MediumPlan;
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
+    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
     QlogVersion, SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FlowResult, Name, QueueResult, Transfer};

@@ -1,13 +1,10 @@
 //! The plan of a run: a scenario with every name resolved, every topology expanded into nodes and links, and every
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
+use crate::link_plan::{LinkPlan, links};
 use crate::medium::MediumPlan;
 use crate::workload::WorkloadPlan;
 use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
-use dumbbell_link::{
-    CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
-    ProfilePlan, ReorderingPlan,
-};
 use dumbbell_units::param::Raw;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -30,6 +27,7 @@ pub struct Plan {
     /// Node names; links and flows refer to them by index.
     pub nodes: Vec<String>,
     /// Links, one per direction.
+    #[serde(deserialize_with = "links")]
     pub links: Vec<LinkPlan>,
     /// Wi-Fi media, each in place of the transmitters of two links.
     #[serde(default)]
@@ -97,98 +95,8 @@ pub struct CapturePoint {
     pub links: Vec<usize>,
 }
 
-/// One direction of a link. A plan may have very many, so that the longer descriptions of rare features are boxed.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkPlan {
-    /// Its name, such as `r1->r2`.
-    pub name: String,
-    /// Node at its start.
-    pub from: usize,
-    /// Node at its end.
-    pub to: usize,
-    /// Bit rate, bit/s; the first value of a rate that changes, the mean of a delivery trace.
-    pub rate_bps: u64,
-    /// Rate over time, bit/s, for a rate that changes.
-    #[serde(default)]
-    pub rate_course: Option<Box<ProfilePlan>>,
-    /// Delivery trace that replaces the rate.
-    #[serde(default)]
-    pub opportunities: Option<Box<OpportunitiesPlan>>,
-    /// Propagation delay, ns; the first value of a delay that changes.
-    pub delay_ns: u64,
-    /// Delay over time, ns, for a delay that changes.
-    #[serde(default)]
-    pub delay_course: Option<Box<ProfilePlan>>,
-    /// True if a decreasing delay may reorder packets.
-    #[serde(default)]
-    pub delay_reorders: bool,
-    /// Outages.
-    #[serde(default)]
-    pub outages: Vec<OutagePlan>,
-    /// Framing added to each IP packet, bytes.
-    pub overhead_bytes: u32,
-    /// Largest base RTT of the flows that cross it, ns (for limits in BDP).
-    pub base_rtt_ns: u64,
-    /// Queue discipline.
-    pub queue: Named,
-    /// Policer before the queue.
-    #[serde(default)]
-    pub policer: Option<PolicerPlan>,
-    /// Loss on the wire.
-    #[serde(default)]
-    pub loss: LossPlan,
-    /// Corruption on the wire.
-    #[serde(default)]
-    pub corruption: Option<CorruptionPlan>,
-    /// Jitter added to the propagation delay.
-    #[serde(default)]
-    pub jitter: Option<JitterPlan>,
-    /// True if jitter may reorder packets.
-    #[serde(default)]
-    pub jitter_reorders: bool,
-    /// Reordering of selected packets.
-    #[serde(default)]
-    pub reordering: Option<Box<ReorderingPlan>>,
-    /// Duplication on the wire.
-    #[serde(default)]
-    pub duplication: Option<DuplicationPlan>,
-    /// Scripted drops.
-    #[serde(default)]
-    pub drops: Vec<DropPlan>,
-}
-
-impl LinkPlan {
-    /// The first feature other than rate, constant delay, queue and scripted drops, if it has one.
-    pub(crate) fn beyond_queue_and_delay(&self) -> Option<&'static str> {
-        let features = [
-            ("rate_course", self.rate_course.is_some()),
-            ("opportunities", self.opportunities.is_some()),
-            ("delay_course", self.delay_course.is_some()),
-            ("outages", !self.outages.is_empty()),
-            ("overhead_bytes", self.overhead_bytes > 0),
-            ("policer", self.policer.is_some()),
-            ("loss", !self.loss.is_none()),
-            ("corruption", self.corruption.is_some()),
-            ("jitter", self.jitter.is_some()),
-            ("reordering", self.reordering.is_some()),
-            ("duplication", self.duplication.is_some()),
-        ];
-        features.iter().find(|(_, given)| *given).map(|(field, _)| *field)
-    }
-
-    /// True if the wire may reorder or duplicate packets.
-    #[must_use]
-    pub fn wire_may_reorder(&self) -> bool {
-        (self.jitter.is_some() && self.jitter_reorders)
-            || (self.delay_course.is_some() && self.delay_reorders)
-            || self.reordering.is_some()
-            || self.duplication.is_some()
-    }
-}
-
 /// Scripted drops before a link's queue: packets by number, or all packets in an interval of time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DropPlan {
     /// Only packets of this flow (by index) in its forward direction; None: every packet.

@@ -2,7 +2,7 @@
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{
-    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan, WorkloadPlan,
+    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, LinkSettings, Plan, Routes, TransportPlan, WorkloadPlan,
 };
 use dumbbell_units::{Dur, Rate};
 use std::net::IpAddr;
@@ -10,10 +10,8 @@ use std::net::IpAddr;
 /// Describes everything that an emulated link does to packets.
 pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     // Every field by name, so that a new one must be described here.
-    let LinkPlan {
-        name,
-        from: _,
-        to: _,
+    let name = &link.name;
+    let LinkSettings {
         rate_bps,
         rate_course,
         opportunities,
@@ -32,7 +30,7 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
         reordering,
         duplication,
         drops,
-    } = link;
+    } = &**link;
     let reorders = |yes: bool| if yes { ", which reorders" } else { "" };
     let rate = match (opportunities, rate_course) {
         (Some(trace), _) => {

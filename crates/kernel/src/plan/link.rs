@@ -5,7 +5,7 @@ use crate::error::KernelError;
 use crate::plan::qdisc::{Crossing, Qdisc, queue};
 use crate::plan::target::Target;
 use dumbbell_link::{JitterPlan, LossPlan};
-use dumbbell_plan::{LinkPlan, Plan};
+use dumbbell_plan::{LinkPlan, LinkSettings, Plan};
 
 /// Ethernet header, bytes: the kernel counts it in a packet's length [Linux include/net/sch_generic.h
 /// qdisc_calculate_pkt_len], a plan doesn't.
@@ -27,10 +27,8 @@ pub(crate) fn qdiscs(
     crossings: &[Crossing],
 ) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
     // Every field by name, so that a new one must be translated or refused here.
-    let LinkPlan {
-        name,
-        from: _,
-        to: _,
+    let name = &link.name;
+    let LinkSettings {
         rate_bps,
         rate_course,
         opportunities,
@@ -49,7 +47,7 @@ pub(crate) fn qdiscs(
         reordering,
         duplication,
         drops,
-    } = link;
+    } = &**link;
     let unsupported = [
         ("rate", "a rate that changes", rate_course.is_some()),
         ("rate", "packet-delivery traces", opportunities.is_some()),
