@@ -125,17 +125,12 @@ fn media_queues(
 
 impl Network {
     /// A packet arrives at a link that is a side of a medium.
-    pub(crate) fn enter_air(&mut self, link: usize, mut packet: Packet, at: Time) {
+    pub(crate) fn enter_air(&mut self, link: usize, packet: Packet, at: Time) {
         let has_data = self.pool.get(packet.body).data;
         let l = &mut self.links[link];
-        l.meter.counts(at).arrivals += 1;
-        l.cx.now = at;
-        if let Some(impairments) = &mut l.impairments
-            && let Some(reason) = impairments.refuses(&mut packet, &mut l.cx, |_| has_data)
-        {
-            l.cx.drop_packet(packet, reason);
+        let Some(packet) = l.admit(packet, at, |_| has_data) else {
             return self.handle_losses_and_copies(link, at);
-        }
+        };
         let Some(Side { medium, up, .. }) = l.air.as_deref() else { return };
         let (medium, up) = (*medium, *up);
         self.air[medium].medium.enqueue(up, packet, at);
@@ -177,7 +172,7 @@ impl Network {
                     if reason == DropReason::Retries {
                         self.count_at_start(link, packet.enqueued, now);
                     }
-                    self.links[link].cx.drop_packet(packet, reason);
+                    self.links[link].drop_packet(packet, reason);
                     self.handle_losses_and_copies(link, now);
                 }
             }

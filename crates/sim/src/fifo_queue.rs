@@ -1,27 +1,9 @@
 //! The queue of a link whose discipline is a plain FIFO. The departure of a packet is known when it arrives, so packets are
 //! not stored: only their sizes are, until they depart.
 
-use dumbbell_qdisc::{Backlog, Packet, PlainFifo, Qdisc, QdiscContext};
+use dumbbell_qdisc::{Backlog, PlainFifo};
 use dumbbell_units::Time;
 use std::collections::VecDeque;
-
-/// In place of the discipline of a link with such a queue, which takes memory.
-#[derive(Debug)]
-pub(crate) struct Unused;
-
-impl Qdisc for Unused {
-    fn enqueue(&mut self, _packet: Packet, _cx: &mut QdiscContext) {
-        unreachable!("the link has a plain FIFO");
-    }
-
-    fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
-        None
-    }
-
-    fn backlog(&self) -> Backlog {
-        Backlog::default()
-    }
-}
 
 /// See the top of this file.
 #[derive(Debug)]
@@ -46,6 +28,13 @@ impl FifoQueue {
             self.waiting.pop_front();
         }
         self.most()
+    }
+
+    /// Frees the memory, if no packet waits.
+    pub(crate) fn free_buffer(&mut self, now: Time) {
+        if self.backlog(now).packets == 0 {
+            self.waiting = VecDeque::new();
+        }
     }
 
     /// The backlog, if none of the packets has begun.

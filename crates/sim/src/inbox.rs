@@ -77,20 +77,21 @@ impl Inbox {
 
     #[inline]
     fn heap_is_first(&self) -> bool {
-        match (self.in_order.front(), self.overtaken.peek()) {
-            (Some(first), Some(Reverse(other))) => other < first,
+        match (self.in_order.front(), self.first_overtaken()) {
+            (Some(first), Some(other)) => other < first,
             (_, other) => other.is_some(),
         }
+    }
+
+    #[inline]
+    fn first_overtaken(&self) -> Option<&Incoming> {
+        self.overtaken.peek().map(|Reverse(incoming)| incoming)
     }
 
     /// Time of the first arrival; NEVER without one.
     #[inline]
     pub(crate) fn first(&self) -> Time {
-        let first = if self.heap_is_first() {
-            self.overtaken.peek().map(|Reverse(incoming)| incoming)
-        } else {
-            self.in_order.front()
-        };
+        let first = if self.heap_is_first() { self.first_overtaken() } else { self.in_order.front() };
         first.map_or(Time::NEVER, |incoming| incoming.at)
     }
 
@@ -108,6 +109,13 @@ impl Inbox {
             return self.overtaken.pop().map(|Reverse(incoming)| incoming);
         }
         self.in_order.pop_front()
+    }
+
+    /// Frees the memory, if there is no packet.
+    pub(crate) fn free_buffers(&mut self) {
+        if self.first() == Time::NEVER {
+            (self.in_order, self.overtaken) = (VecDeque::new(), BinaryHeap::new());
+        }
     }
 
     /// The links that the packets come from.

@@ -13,7 +13,7 @@ mod wire;
 
 use crate::air::Side;
 use crate::events::{EventQueue, Kind};
-use crate::fifo_queue::{FifoQueue, Unused};
+use crate::fifo_queue::FifoQueue;
 use crate::impairments::Impairments;
 use crate::inbox::{Inbox, Incoming};
 use crate::link_meter::LinkMeter;
@@ -40,7 +40,6 @@ pub(crate) struct Link {
     rate: Rate,
     pub(crate) delay: Dur,
     overhead: u32,
-    queue: Box<dyn Qdisc>,
     /// True if a packet that finds link and queue idle can bypass the queue: the discipline keeps no state of it, and
     /// the link has no impairments and no recorder.
     transparent: bool,
@@ -58,14 +57,13 @@ pub(crate) struct Link {
     pub(crate) inbox: Inbox,
     /// Time of its pending event other than an arrival; NEVER without one.
     wake_at: Time,
+    /// Boxed, like impairments and recorder, because most links have none: a link should occupy few cache lines.
+    discipline: Option<Box<Discipline>>,
     /// In place of the discipline, if that is a plain FIFO.
     pub(crate) fifo: Option<FifoQueue>,
     /// Packets on their path to a link with an inbox, at the end of the run.
     pub(crate) in_inboxes: u64,
-    pub(crate) cx: QdiscContext,
-    /// End of the transmission in progress; with a plain FIFO it is `fifo_busy_until`.
-    busy_until: Time,
-    /// The same of a plain FIFO; NEVER for others.
+    /// End of the transmission in progress, with a plain FIFO; NEVER for others.
     fifo_busy_until: Time,
     /// Time of the next dequeue; NEVER if no packet waits.
     dequeue_at: Time,
@@ -73,11 +71,19 @@ pub(crate) struct Link {
     wire: VecDeque<(Time, Packet)>,
     sizes: Sizes,
     pub(crate) meter: LinkMeter,
-    /// Boxed, like the recorder, because most links have none: a link should occupy few cache lines.
     pub(crate) impairments: Option<Box<Impairments>>,
     pub(crate) recorder: Option<Box<QueueRecorder>>,
     /// In place of queue and transmitter, if it is one direction of a Wi-Fi medium.
     pub(crate) air: Option<Box<Side>>,
+}
+
+/// A queue discipline and the state that a transmitter needs with one.
+#[derive(Debug)]
+struct Discipline {
+    queue: Box<dyn Qdisc>,
+    cx: QdiscContext,
+    /// End of the transmission in progress.
+    busy_until: Time,
 }
 
 impl Link {
@@ -106,11 +112,13 @@ impl Link {
             has_inbox: false,
             inbox: Inbox::default(),
             wake_at: Time::NEVER,
+            discipline: Some(Box::new(Discipline {
+                queue,
+                cx: QdiscContext::default(),
+                busy_until: Time::ZERO,
+            })),
             fifo: None,
             in_inboxes: 0,
-            queue,
-            cx: QdiscContext::default(),
-            busy_until: Time::ZERO,
             fifo_busy_until: Time::NEVER,
             dequeue_at: Time::NEVER,
             wire: VecDeque::new(),
@@ -135,10 +143,11 @@ impl Link {
 
     /// Leaves the discipline out, if it is a plain FIFO without impairments and series.
     pub(crate) fn use_fifo(&mut self) {
-        self.fifo = self.queue.plain_fifo().filter(|_| self.transparent).map(FifoQueue::new);
-        if self.fifo.is_some() {
-            self.queue = Box::new(Unused);
+        let rule = self.discipline.as_ref().and_then(|d| d.queue.plain_fifo());
+        if let Some(rule) = rule.filter(|_| self.transparent) {
+            self.fifo = Some(FifoQueue::new(rule));
             self.fifo_busy_until = Time::ZERO;
+            self.discipline = None;
         }
     }
 
@@ -153,7 +162,11 @@ impl Link {
         if let Some(air) = &self.air {
             return air.backlog;
         }
-        self.fifo.as_mut().map_or_else(|| self.queue.backlog(), |fifo| fifo.backlog(now))
+        match (&mut self.fifo, &self.discipline) {
+            (Some(fifo), _) => fifo.backlog(now),
+            (None, Some(discipline)) => discipline.queue.backlog(),
+            (None, None) => Backlog::default(),
+        }
     }
 
     /// True if a packet that arrives now at a link with a plain FIFO does not wait.
@@ -190,11 +203,23 @@ impl Link {
         Some(arrival)
     }
 
-    /// Drops a packet that a plain FIFO does not admit.
+    /// Counts a packet that a plain FIFO does not admit, and returns it as it is on the wire.
     #[cold]
-    pub(crate) fn drop_from_fifo(&mut self, mut packet: Packet) {
+    pub(crate) fn drop_from_fifo(&mut self, mut packet: Packet, now: Time) -> Packet {
         packet.bytes += self.overhead;
-        self.cx.drop_packet(packet, DropReason::Full);
+        self.count_drop(&packet, DropReason::Full, now);
+        packet
+    }
+
+    /// Frees the memory of its buffers, if no packet is in them.
+    pub(crate) fn free_buffers(&mut self, now: Time) {
+        if self.wire.is_empty() {
+            self.wire = VecDeque::new();
+        }
+        if let Some(fifo) = &mut self.fifo {
+            fifo.free_buffer(now);
+        }
+        self.inbox.free_buffers();
     }
 
     /// Puts a packet that arrives over another link into the inbox.
@@ -227,12 +252,14 @@ impl Link {
 
     /// The run has ended, see [`Qdisc::close`].
     pub(crate) fn close_queue(&mut self, end: Time) {
-        self.queue.close(end);
+        if let Some(discipline) = &mut self.discipline {
+            discipline.queue.close(end);
+        }
     }
 
     /// Number of classes of its discipline, see [`Qdisc::classes`].
     pub(crate) fn classes(&self) -> Option<u32> {
-        self.queue.classes()
+        self.discipline.as_ref().and_then(|d| d.queue.classes())
     }
 
     /// Time of the next dequeue, if it is not after `time`.
@@ -244,14 +271,18 @@ impl Link {
     /// True if a packet that arrives now can take [`Link::cut_through`].
     #[inline]
     pub(crate) fn can_cut_through(&self, now: Time) -> bool {
-        self.transparent && self.dequeue_at == Time::NEVER && self.busy_until <= now
+        let is_idle = |d: &Discipline| d.busy_until <= now;
+        self.transparent && self.dequeue_at == Time::NEVER && self.discipline.as_deref().is_some_and(is_idle)
     }
 
     /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of a
     /// packet of `bytes` IP bytes; the caller keeps the packet.
     pub(crate) fn cut_through(&mut self, bytes: u32, now: Time) -> Time {
-        self.busy_until = self.pass_idle(bytes, now);
-        self.busy_until + self.delay
+        let until = self.pass_idle(bytes, now);
+        if let Some(discipline) = &mut self.discipline {
+            discipline.busy_until = until;
+        }
+        until + self.delay
     }
 
     /// The same for a link with a plain FIFO.
@@ -294,28 +325,50 @@ impl Link {
             packet.bytes += self.overhead;
         }
         packet.enqueued = now;
-        self.meter.counts(now).arrivals += 1;
-        self.cx.now = now;
+        let packet = self.admit(packet, now, has_data)?;
+        let Discipline { queue, cx, busy_until } = self.discipline.as_deref_mut()?;
         let mut opens = now;
         if let Some(impairments) = &mut self.impairments {
-            if let Some(reason) = impairments.refuses(&mut packet, &mut self.cx, has_data) {
-                self.cx.drop_packet(packet, reason);
-                return None;
-            }
             opens = impairments.opens(now);
         }
-        let busy = self.dequeue_at != Time::NEVER || self.busy_until > now;
-        self.cx.link_busy = busy;
-        self.queue.enqueue(packet, &mut self.cx);
+        let busy = self.dequeue_at != Time::NEVER || *busy_until > now;
+        cx.now = now;
+        cx.link_busy = busy;
+        queue.enqueue(packet, cx);
         if !busy && opens == now {
             return self.send_next(now, events);
         }
-        let backlog = self.queue.backlog();
+        let backlog = queue.backlog();
         if self.dequeue_at == Time::NEVER && backlog.packets > 0 {
-            self.schedule_dequeue(self.busy_until.max(opens), events);
+            let at = (*busy_until).max(opens);
+            self.schedule_dequeue(at, events);
         }
         self.record_backlog(backlog, now);
         None
+    }
+
+    /// Counts a packet that arrives, and returns it unless an impairment before the queue drops it.
+    #[inline]
+    pub(crate) fn admit(
+        &mut self,
+        mut packet: Packet,
+        now: Time,
+        has_data: impl FnOnce(&Packet) -> bool,
+    ) -> Option<Packet> {
+        self.meter.counts(now).arrivals += 1;
+        let Some(impairments) = &mut self.impairments else { return Some(packet) };
+        let cx = &mut self.discipline.as_deref_mut()?.cx;
+        cx.now = now;
+        let Some(reason) = impairments.refuses(&mut packet, cx, has_data) else { return Some(packet) };
+        cx.drop_packet(packet, reason);
+        None
+    }
+
+    /// Drops a packet: [`Link::take_dropped`] returns it.
+    pub(crate) fn drop_packet(&mut self, packet: Packet, reason: DropReason) {
+        if let Some(discipline) = &mut self.discipline {
+            discipline.cx.drop_packet(packet, reason);
+        }
     }
 
     /// Dequeues the next packet, if the transmitter can send now. Returns the same as [`Link::enter`].
@@ -328,8 +381,9 @@ impl Link {
                 return None;
             }
         }
-        self.cx.link_busy = false;
-        self.cx.now = now;
+        let cx = &mut self.discipline.as_mut()?.cx;
+        cx.link_busy = false;
+        cx.now = now;
         self.send_next(now, events)
     }
 
@@ -340,13 +394,15 @@ impl Link {
 
     #[inline]
     fn send_next(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
-        let next = self.queue.dequeue(&mut self.cx);
+        let Discipline { queue, cx, .. } = self.discipline.as_deref_mut()?;
+        let next = queue.dequeue(cx);
         let sends = next.is_some();
         let leaves = next.and_then(|packet| self.transmit(packet, now, events));
-        let backlog = self.queue.backlog();
+        let Discipline { queue, busy_until, .. } = self.discipline.as_deref()?;
+        let backlog = queue.backlog();
         if backlog.packets > 0 {
             // A shaper may hold packets back.
-            let ready = if sends { Some(self.busy_until) } else { self.queue.next_ready() };
+            let ready = if sends { Some(*busy_until) } else { queue.next_ready() };
             if let Some(at) = ready {
                 self.schedule_dequeue(at.max(now), events);
             }
@@ -369,7 +425,9 @@ impl Link {
     /// Records the start of a transmission that ends at `until`; the packet arrives at `arrival`.
     #[inline(always)] // one of the two callers is on the fast path
     fn departs(&mut self, packet: &Packet, now: Time, until: Time, arrival: Time) {
-        self.busy_until = until;
+        if let Some(discipline) = &mut self.discipline {
+            discipline.busy_until = until;
+        }
         let sojourn = now.since(packet.enqueued);
         self.meter.departure(now, until, packet.bytes, sojourn, arrival);
         if let Some(r) = &mut self.recorder {
@@ -400,7 +458,7 @@ impl Link {
         let until = impairments.finish(now, packet.bytes).unwrap_or(usual);
         if let Some(reason) = impairments.loses(now, until, packet.bytes) {
             self.departs(&packet, now, until, Time::ZERO); // it never arrives
-            self.cx.drop_packet(packet, reason);
+            self.drop_packet(packet, reason);
             return None;
         }
         let transit = impairments.transit(until, self.delay);
@@ -446,28 +504,33 @@ impl Link {
     /// True if [`Link::take_dropped`] or [`Link::take_copies`] may return a packet.
     #[inline]
     pub(crate) fn has_losses_or_copies(&self) -> bool {
-        self.cx.has_dropped() | self.may_reorder
+        self.may_reorder || self.discipline.as_deref().is_some_and(|d| d.cx.has_dropped())
     }
 
     /// Takes a packet dropped since the last call, with the reason.
     pub(crate) fn take_dropped(&mut self, now: Time) -> Option<(Packet, DropReason)> {
-        let (packet, reason) = self.cx.take_dropped()?;
+        let (packet, reason) = self.discipline.as_mut()?.cx.take_dropped()?;
+        self.count_drop(&packet, reason, now);
+        Some((packet, reason))
+    }
+
+    fn count_drop(&mut self, packet: &Packet, reason: DropReason, now: Time) {
         self.meter.counts(now).rare_mut().drops[reason as usize] += 1;
         if let Some(r) = &mut self.recorder {
             r.dropped(now, packet.flow, packet.bytes, reason);
         }
-        Some((packet, reason))
     }
 
     #[inline(always)] // for each packet of a discipline twice
     fn record_backlog(&mut self, backlog: Backlog, now: Time) {
-        let marks = self.cx.take_marked();
+        let Some(Discipline { queue, cx, .. }) = self.discipline.as_deref_mut() else { return };
+        let marks = cx.take_marked();
         if marks > 0 {
             self.meter.marked(marks, now);
         }
         self.meter.waiting(backlog, now);
         if let Some(r) = &mut self.recorder {
-            r.backlog(now, backlog, marks, Some(self.queue.as_ref()));
+            r.backlog(now, backlog, marks, Some(queue.as_ref()));
         }
     }
 }

@@ -146,7 +146,8 @@ impl Live {
     #[must_use]
     pub fn finish(mut self, end: Time) -> LiveOutput {
         self.net.now = end;
-        let queues = self.net.finish();
+        let (queues, tables) = self.net.finish();
+        self.net.trace.tables.extend(tables);
         LiveOutput {
             queues,
             captures: self.net.captures(),

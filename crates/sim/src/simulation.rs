@@ -179,7 +179,8 @@ impl Simulation {
         let Simulation { mut net, flows, events, may_fail, failure, .. } = self;
         (net.now, net.clock) = (net.end, net.end);
         net.catch_up();
-        // Each flow is dropped after its result is made: large runs need the memory for the results of the links.
+        // Links and flows are dropped after their results are made: large runs need the memory for the results.
+        let (queues, tables) = net.finish();
         let results = flows.into_iter().map(|mut flow| {
             let mut result = flow.finish(&mut net);
             let info = flow.info();
@@ -190,7 +191,7 @@ impl Simulation {
             result
         });
         let flows = results.collect();
-        let queues = net.finish();
+        net.trace.tables.extend(tables);
         if may_fail {
             check(&failure, net.end)?;
         }

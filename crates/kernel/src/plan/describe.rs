@@ -2,7 +2,8 @@
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{
-    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, LinkSettings, Plan, Routes, TransportPlan, WorkloadPlan,
+    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, LinkSettings, Plan, Routes, TransportPlan,
+    WorkloadPlan,
 };
 use dumbbell_units::{Dur, Rate};
 use std::net::IpAddr;

@@ -284,7 +284,7 @@ impl TcpFlow {
 
     /// Frees the last connection after its end: both endpoints are closed and have nothing to send, and no packet of the flow
     /// is in the network. No event can change a result from here on.
-    fn release(&mut self, net: &Network) {
+    fn release(&mut self, net: &mut Network) {
         let ended =
             |end: &Endpoint| end.state() == State::Done && !end.owes_ack() && end.ack_timer().is_none();
         let Some(connection) = self.current.as_deref() else { return };
@@ -295,6 +295,7 @@ impl TcpFlow {
         {
             self.meter.connection_ends(Some(connection));
             self.current = None;
+            net.free_buffers(self.info.index);
         }
     }
 

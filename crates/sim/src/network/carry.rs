@@ -5,7 +5,7 @@ use crate::inbox::Incoming;
 use crate::packets::Body;
 use crate::record::PacketEvent;
 use dumbbell_plan::LOCAL;
-use dumbbell_qdisc::Packet;
+use dumbbell_qdisc::{DropReason, Packet};
 use dumbbell_units::Time;
 use dumbbell_units::flow_number::direction_of;
 
@@ -48,8 +48,8 @@ impl Network {
     /// A link with a plain FIFO drops a packet.
     #[cold]
     fn drop_from_fifo(&mut self, link: usize, packet: Packet, at: Time) {
-        self.links[link].drop_from_fifo(packet);
-        self.handle_losses_and_copies(link, at);
+        let packet = self.links[link].drop_from_fifo(packet, at);
+        self.dropped_at(link, &packet, DropReason::Full, at);
     }
 
     /// A packet arrives at a link whose discipline is called. Returns the packet whose transmission begins at once, if any,
@@ -184,20 +184,25 @@ impl Network {
             self.links[link].put_on_wire(arrival, copy, &mut self.events);
         }
         while let Some((packet, reason)) = self.links[link].take_dropped(at) {
-            if let Some(captures) = &mut self.captures {
-                captures.dropped(link, packet.body, reason);
-            }
-            self.record_packet(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
-            let Body { measured, copies, .. } = *self.body(packet.body);
-            let lost = copies.is_none_or(|id| self.copies.dropped(id));
-            self.dropped[direction_of(packet.flow) as usize] += u64::from(measured && lost);
-            if let Some(fates) = &mut self.fates {
-                fates.push(PacketFate::Dropped { handle: packet.body, lost });
-            }
-            let path = &mut self.paths[direction_of(packet.flow) as usize];
-            path.packets = path.packets.wrapping_sub(1);
-            self.free(packet.body);
+            self.dropped_at(link, &packet, reason, at);
         }
+    }
+
+    /// A link has dropped a packet.
+    fn dropped_at(&mut self, link: usize, packet: &Packet, reason: DropReason, at: Time) {
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(link, packet.body, reason);
+        }
+        self.record_packet(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
+        let Body { measured, copies, .. } = *self.body(packet.body);
+        let lost = copies.is_none_or(|id| self.copies.dropped(id));
+        self.dropped[direction_of(packet.flow) as usize] += u64::from(measured && lost);
+        if let Some(fates) = &mut self.fates {
+            fates.push(PacketFate::Dropped { handle: packet.body, lost });
+        }
+        let path = &mut self.paths[direction_of(packet.flow) as usize];
+        path.packets = path.packets.wrapping_sub(1);
+        self.free(packet.body);
     }
 
     /// Processes a link's event. Returns the packet that has reached its destination, if any; the caller frees it.

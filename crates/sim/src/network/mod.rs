@@ -154,6 +154,10 @@ impl Network {
         failure: &Failure,
     ) -> Result<Network, SimError> {
         let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
+        let captures = Recorder::new(plan);
+        // A capture lists packets in the order of the clock.
+        let pace = if captures.is_some() && pace == Pace::Late { Pace::Live } else { pace };
+        let on_air = |link: usize| plan.media.iter().any(|medium| medium.down == link || medium.up == link);
         let mut links = Vec::with_capacity(plan.links.len());
         for (i, l) in plan.links.iter().enumerate() {
             let (queue, columns) = queues::build(plan, l, "", external, failure)?;
@@ -162,26 +166,26 @@ impl Network {
                 Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
             });
             let impairments = Impairments::new(l, plan.seed, (measure_from, end));
-            links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
+            let meter = LinkMeter::new(measure_from, end);
+            let mut link = Link::new(l, queue, impairments, 2 * i, meter, recorder);
+            match pace {
+                Pace::OneByOne => link.never_cuts_through(),
+                Pace::Late if on_air(i) => {}
+                Pace::Late => link.use_fifo(),
+                Pace::Live => {}
+            }
+            links.push(link);
         }
         let air = Air::of_plan(plan, &mut links, external, failure)?;
         let routes = Routes::new(plan)?;
         check_classes(plan, &links, &routes)?;
-        let captures = Recorder::new(plan);
-        // A capture lists packets in the order of the clock.
-        let pace = if captures.is_some() && pace == Pace::Late { Pace::Live } else { pace };
         let has_lookahead = pace != Pace::OneByOne && captures.is_none();
         for l in 0..links.len() {
             let in_order = |feeder: usize| links[feeder].is_fifo() && links[feeder].takes_time();
             let plain = links[l].air.is_none();
             links[l].has_lookahead = has_lookahead && plain && routes.only_feeder(l).is_some_and(in_order);
-            match pace {
-                Pace::OneByOne => links[l].never_cuts_through(),
-                Pace::Late => {
-                    links[l].use_fifo();
-                    links[l].lag = links[l].least_delay();
-                }
-                Pace::Live => {}
+            if pace == Pace::Late {
+                links[l].lag = links[l].least_delay();
             }
         }
         // For each flow and direction: true if the endpoint at its end may be ahead of the clock.
@@ -263,6 +267,19 @@ impl Network {
         self.paths[2 * flow].packets.wrapping_add(self.paths[2 * flow + 1].packets)
     }
 
+    /// Frees the memory that the links of a flow alone keep for its packets. The flow has none in the network.
+    pub(crate) fn free_buffers(&mut self, flow: usize) {
+        for direction in [2 * flow, 2 * flow + 1] {
+            let mut next = self.paths[direction].first_link;
+            while let Some(link) = self.links.get_mut(next as usize) {
+                if link.onward.step != Step::Various {
+                    link.free_buffers(self.now);
+                }
+                next = self.routes.next(link.to, direction as u32);
+            }
+        }
+    }
+
     #[inline]
     fn record_packet(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
         if self.packets.is_some() {
@@ -325,14 +342,13 @@ impl Network {
         }
     }
 
-    /// Returns the results of all links and moves their series to the trace.
-    pub(crate) fn finish(&mut self) -> Vec<QueueResult> {
+    /// Returns the results and the series of all links.
+    pub(crate) fn finish(&mut self) -> (Vec<QueueResult>, Vec<Table>) {
         let span = (self.measure_from, self.end);
         let mut tables = self.finish_air();
         let recorders = self.links.iter_mut().filter_map(|link| link.recorder.take());
         tables.extend(recorders.flat_map(|recorder| recorder.finish()));
-        self.trace.tables.extend(tables);
-        self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
+        tables.extend(self.packets.take().map(PacketRecorder::finish));
         let mut results = Vec::with_capacity(self.links.len());
         // The memory of the links is freed while that of the results grows.
         let mut links = VecDeque::from(std::mem::take(&mut self.links));
@@ -344,7 +360,7 @@ impl Network {
                 links.shrink_to_fit();
             }
         }
-        results
+        (results, tables)
     }
 }
 
