@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from dumbbell.studies.bufferbloat.cubic import Epoch, bend, middle_bend, plateau_time, share
+from dumbbell.studies.bufferbloat.data import Teeth
 from dumbbell.studies.ns2_cbr.data_exp3 import Average
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.windows import Window, early_repairs
@@ -162,7 +163,10 @@ def test_a_window_on_the_cubic_function() -> None:
 
 def test_the_time_to_the_plateau() -> None:
     # (100 * 0.3 / 0.4)^(1/3) = 75^(1/3), and twice that for eight times the window.
-    assert plateau_time(np.array([100.0, 800.0])) == pytest.approx([4.2172, 8.4343], abs=1e-4)
+    top = np.array([100.0, 800.0])
+    assert plateau_time(top) == pytest.approx([4.2172, 8.4343], abs=1e-4)
+    none = np.zeros(2)
+    assert Teeth(np.array([2.1086, 8.4343]), none, top, none, none).of_k == pytest.approx([0.5, 1.0], abs=1e-4)
 
 
 def test_a_bend_needs_a_rise() -> None:

@@ -151,6 +151,11 @@ class Teeth:
     concave: Floats
     convex: Floats
 
+    @property
+    def of_k(self) -> Floats:
+        """Lengths as parts of the K that the cubic function has after a loss at the tooth's top; no unit."""
+        return self.length / plateau_time(self.top)
+
 
 class Curves:
     """The experiment with series.
@@ -365,12 +370,7 @@ class Paths:
 
     def length(self, delay: str, queue: str, variant: str) -> Floats:
         """Return the length of a tooth as a part of the cubic function's K, median by repetition; (n,) float64."""
-        curves = self._curves[delay]
-        found = []
-        for repetition in range(curves.n):
-            teeth = curves.teeth(queue, variant, repetition)
-            found.append(float(np.median(teeth.length / plateau_time(teeth.top))) if teeth.length.size else np.nan)
-        return np.array(found)
+        return self._curves[delay].each(queue, variant, "of_k")
 
     def of_epochs(self, delay: str, queue: str, variant: str, what: Callable[[list[Epoch]], float]) -> Floats:
         """Return a property of CUBIC's rises by repetition; (n,) float64."""
