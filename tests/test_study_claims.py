@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from dumbbell.studies import Finding, Verdict, study
 from dumbbell.studies.declared import Near, Setting
-from dumbbell.studies.geni_fairness.readings import readings
+from dumbbell.studies.geni_fairness.readings import read_cell, readings
 from dumbbell.studies.judge import Quantities, judge
 
 Floats = npt.NDArray[np.float64]
@@ -58,6 +58,49 @@ def test_bbr_that_moves_less_than_cubic_is_named() -> None:
     assert found.verdict is Verdict.DEPENDS
     assert "it holds for 4 of 7" in found.why
     assert "Shown not to hold for 3 of 7: BBR then BBR" in found.why
+
+
+def test_a_setting_without_values_is_named() -> None:
+    def get(at: Setting) -> Floats:
+        return around(0.8, 0.01, 1) if at["queue"] == "large" else np.array([])
+
+    found = judged("bufferbloat", "cubic-convex", get)
+    assert found.verdict is Verdict.AGREES
+    assert found.why.endswith(". Without values: 20 packets")
+
+
+def test_cells_of_the_table_are_judged_in_both_readings() -> None:
+    # Of the pair 47.2 and 47.5 Mbit/s are the report's; A has them, and under B the second flow has a tenth.
+    def get(at: Setting) -> Floats:
+        mirrored = at["reading"] == "B" and at["cell"] == "reno with cubic"
+        return around(4.7 if mirrored else 47.3, 0.2, 3 + mirrored)
+
+    found = judged("geni-fairness", "table1-cubic-reno", get)
+    assert found.verdict is Verdict.DEPENDS
+    assert "Shown not to hold for 1 of 4: reading B, Reno with CUBIC" in found.why
+
+
+def test_readings_of_a_cell() -> None:
+    goodputs = {("cubic", "reno"): (60.0, 35.0), ("reno", "cubic"): (50.0, 45.0), ("reno", "reno"): (52.0, 44.0)}
+
+    class Made:
+        def both(self, first: str, second: str) -> Floats:
+            return np.array([goodputs[first, second]])
+
+    pairs = Made()
+    found = {
+        (cell, reading): read_cell(pairs, cell, reading).tolist()  # type: ignore[arg-type]
+        for cell in goodputs
+        for reading in "AB"
+    }
+    assert found == {
+        (("cubic", "reno"), "A"): [60.0],
+        (("cubic", "reno"), "B"): [60.0],
+        (("reno", "cubic"), "A"): [50.0],
+        (("reno", "cubic"), "B"): [35.0],
+        (("reno", "reno"), "A"): [52.0],
+        (("reno", "reno"), "B"): [48.0],
+    }
 
 
 def test_settling_is_measured() -> None:

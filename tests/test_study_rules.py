@@ -126,6 +126,22 @@ def test_quick_verdicts_need_the_whole_interval() -> None:
     assert rules.within(a, "", 1.05, 1.15, quick=True).verdict is Verdict.NOT_SHOWN
 
 
+def test_few_runs_without_an_event_decide_nothing() -> None:
+    # No stall of either flow in five runs: a sixth could have one, and then no difference is too small.
+    none, one = np.zeros(5), np.array([0, 0, 0, 0, 9.0])
+    assert rules.higher(none, none, "").holds is False
+    found = rules.higher(none, none, "", quick=True)
+    assert (found.verdict, found.needs) == (Verdict.NOT_SHOWN, 10)
+    assert rules.extreme({"a": none, "b": none, "c": none}, "a", highest=False, quick=True).holds is None
+    assert rules.higher(none, one, "", quick=True).needs != 10
+    alike = rules.alike({"a": none, "b": none}, 0.1, quick=True)
+    assert (alike.verdict, alike.needs) == (Verdict.NOT_SHOWN, 10)
+    assert rules.alike({"a": none, "b": none}, 0.1).holds is True
+    # A bound that isn't zero is far enough from none.
+    assert rules.alike({"a": none, "b": none}, 0.5, absolute=True, quick=True).holds is True
+    assert rules.within(none, "", -np.inf, 0.5, quick=True).holds is True
+
+
 def test_extreme() -> None:
     samples = {"a": around(3), "b": around(2, 1), "c": around(1, 2)}
     assert rules.extreme(samples, "a", highest=True).holds is True

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import polars as pl
 import pytest
 
-from dumbbell.studies.bufferbloat.cubic import Epoch, bend, middle_bend, share
+from dumbbell.studies.bufferbloat.cubic import Epoch, bend, middle_bend, plateau_time, share
+from dumbbell.studies.bufferbloat.data import Teeth
 from dumbbell.studies.ns2_cbr.data_exp3 import Average
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.windows import Window, early_repairs
@@ -83,7 +84,17 @@ def test_recoveries_that_outlast_a_partial_ack() -> None:
         snd_nxt=[8000, 8000, 8000, 9000, 17000, 17000, 17000, 18000],
     )
     assert made.outlast_partial == 50.0
-    assert made.end_complete == 50.0
+    # Only the second one shows that several segments were lost.
+    assert made.end_complete == 100.0
+    timed_out = window(
+        [9000, 5000, 5000, 1000],
+        [AVOID, RECOVER, RECOVER, LOSS],
+        snd_una=[0, 0, 1000, 1000],
+        snd_nxt=[8000, 8000, 8000, 1000],
+        timeouts=[0, 0, 0, 1],
+    )
+    assert timed_out.end_complete == 0.0
+    assert np.isnan(window([9000, 10000], [AVOID, AVOID]).end_complete)
     assert made.starts_and_recovers
     assert not window([9000, 1000], [AVOID, LOSS]).starts_and_recovers
     assert not window([9000, 10000], [START, AVOID]).starts_and_recovers
@@ -148,6 +159,14 @@ def test_a_window_on_the_cubic_function() -> None:
     assert share([straight], Epoch.on_reno, lambda one: one.friendly) == pytest.approx(100.0)
     assert share([straight], Epoch.on_cubic, lambda one: np.ones(one.time.size, dtype=bool)) == 0.0
     assert np.isnan(middle_bend([straight], above=True))
+
+
+def test_the_time_to_the_plateau() -> None:
+    # (100 * 0.3 / 0.4)^(1/3) = 75^(1/3), and twice that for eight times the window.
+    top = np.array([100.0, 800.0])
+    assert plateau_time(top) == pytest.approx([4.2172, 8.4343], abs=1e-4)
+    none = np.zeros(2)
+    assert Teeth(np.array([2.1086, 8.4343]), none, top, none, none).of_k == pytest.approx([0.5, 1.0], abs=1e-4)
 
 
 def test_a_bend_needs_a_rise() -> None:

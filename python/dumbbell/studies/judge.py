@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -124,10 +123,13 @@ def judge(
     why = _why(parts, verdict)
     if parts and isinstance(claim.rule, Higher | Extreme | Order | Alike):
         why = f"{quantities.words.metric(claim.rule.metric)}: {why}"
-    missing = math.prod(len(values) for values in _each(claim.rule).values()) - len(parts)
+    measured = {words for words, _ in parts}
+    missing = [words for words in _settings(claim.rule, quantities.words) if words not in measured]
     reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
     if missing and reason:
-        why = f"{why}. Not run here: {missing} of {missing + len(parts)} settings ({reason})"
+        why = f"{why}. Not run here: {len(missing)} of {len(missing) + len(parts)} settings ({reason})"
+    elif missing and parts:
+        why = f"{why}. Without values: {'; '.join(missing[:LISTED])}{_more(missing)}"
     if remark.text:
         why = f"{why}. {remark.text}"
     return Finding(
@@ -144,16 +146,20 @@ def judge(
 def _parts(rule: Single, quantities: Quantities, *, quick: bool) -> list[tuple[str, Ruling]]:
     """Apply a rule to every combination of ``each`` for which the runs have values."""
     words = quantities.words
-    each = _each(rule)
-    combinations = [dict(zip(each, values, strict=True)) for values in itertools.product(*each.values())]
+    combinations = _combinations(rule)
     # All statements of one claim together hold at 95 %.
     level = 1 - (1 - LEVEL) / len(combinations)
     parts = [(words.setting(c), _apply(rule, quantities, {**rule.at, **c}, level, quick=quick)) for c in combinations]
     return [p for p in parts if p[1].verdict is not Verdict.NOT_MEASURED]
 
 
-def _each(rule: Single) -> dict[str, list[Value]]:
-    return rule.combinations if isinstance(rule, Near) else rule.each
+def _combinations(rule: Single) -> list[Setting]:
+    each = rule.combinations if isinstance(rule, Near) else rule.each
+    return [dict(zip(each, values, strict=True)) for values in itertools.product(*each.values())]
+
+
+def _settings(rule: Single, words: Words) -> list[str]:
+    return [words.setting(c) for c in _combinations(rule)]
 
 
 def _together(parts: Sequence[Ruling]) -> Verdict:
@@ -268,7 +274,7 @@ def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:
         if not found:
             continue
         listed = "; ".join(_numbers(where, ruling) for where, ruling in found[:LISTED])
-        more = f"; and {len(found) - LISTED} more" if len(found) > LISTED else ""
+        more = _more(found)
         count = f" for {len(found)} of {len(parts)}" if len(parts) > 1 else ""
         sentences.append(f"{words}{count}: {listed}{more}")
     needs = rules.needed(*(ruling for _, ruling in parts))
@@ -276,6 +282,10 @@ def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:
         open_ = [r for _, r in parts if r.verdict is Verdict.NOT_SHOWN]
         sentences.append(_needs(needs, min(m.n or 0 for r in open_ for m in r.measured)))
     return ". ".join(s[:1].upper() + s[1:] if k else s for k, s in enumerate(sentences))
+
+
+def _more(listed: Sequence[object]) -> str:
+    return f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
 
 
 LISTED = 4

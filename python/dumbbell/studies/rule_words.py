@@ -26,7 +26,7 @@ __all__ = ["QUICK", "Words", "rule_text"]
 
 QUICK = (
     f"In this quick study the intervals are of {100 * QUICK_LEVEL:g} %, and a difference counts only if its whole "
-    "interval is beyond the threshold."
+    "interval is beyond the threshold. Quantities that are zero in every run aren't shown to be equal."
 )
 
 

@@ -130,7 +130,8 @@ def higher(
     """Hold if a is shown to be higher than b over the same seeds.
 
     It fails if the difference is shown to be less than `matter`, negative differences included. In a quick study it
-    holds only if the difference is shown to be at least `matter`.
+    holds only if the difference is shown to be at least `matter`. If both are zero in every run, it decides nothing
+    then: a few runs can miss a rare event, such as a stall, and beside zero every difference counts.
 
     Parameters
     ----------
@@ -152,6 +153,8 @@ def higher(
     first, second = whole_pairs(a, b)
     least = matter * max(abs(float(first.mean())), abs(float(second.mean())))
     contrary = paired(a, b, level=contrary_level)
+    if quick and _never(first, second):
+        return Ruling(None, measured, 2 * difference.n)
     if difference.low > 0 and (difference.low if quick else difference.mean) >= least:
         return Ruling(True, measured)
     if contrary.high < least or (least == 0 and contrary.high <= 0):
@@ -166,6 +169,11 @@ def _raised(level: float, a: npt.ArrayLike, b: npt.ArrayLike, *, quick: bool) ->
     Not where all differences are equal: five couldn't reach it, and one that differs is unlikely after them.
     """
     return max(level, QUICK_LEVEL) if quick and not compare_means(a, b).tied else level
+
+
+def _never(*samples: Floats) -> bool:
+    """Return True if all values are zero: what they count didn't occur in any run."""
+    return not any(values.any() for values in samples)
 
 
 def _needs(values: Floats, off: float, level: float) -> int:
@@ -246,6 +254,7 @@ def alike(
         return Ruling(None)
     bound = limit if absolute else limit * abs(float(np.median([np.nanmean(x) for x in values.values()])))
     pairs = list(itertools.combinations(values, 2))
+    never = quick and bound == 0 and _never(*values.values())
     rulings = [
         within(
             values[a] - values[b],
@@ -261,6 +270,8 @@ def alike(
         for a, b in pairs
     ]
     far = max(rulings, key=lambda r: abs(r.measured[0].value or 0.0))
+    if never:
+        return Ruling(None, far.measured, 2 * min(x.size for x in values.values()))
     total = rulings[0]
     for ruling in rulings[1:]:
         total &= ruling

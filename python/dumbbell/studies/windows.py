@@ -172,8 +172,13 @@ class Window:
 
     @property
     def end_complete(self) -> float:
-        """Fast recoveries that end when all data that was sent before them is acknowledged, %; NaN without any."""
-        found = [bool(self.snd_una[b] >= self.snd_nxt[max(a - 1, 0)] - STEP) for a, b in self._recoveries]
+        """Of the fast recoveries with an ACK of part of the data, those that end with all of it acknowledged, %.
+
+        The data is that sent before the recovery. Such a partial ACK shows that several segments were lost. NaN
+        without any.
+        """
+        several = [(a, b) for a, b in self._recoveries if (np.diff(self.snd_una[a:b]) > 0).any()]
+        found = [bool(self.snd_una[b] >= self.snd_nxt[max(a - 1, 0)] - STEP) for a, b in several]
         return 100 * float(np.mean(found)) if found else float("nan")
 
 

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["C", "Epoch", "bend", "middle_bend", "share"]
+__all__ = ["C", "Epoch", "bend", "middle_bend", "plateau_time", "share"]
 
 Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 C = 0.4
 """Segments/s^3 [RFC 9438 §4.1]."""
+BETA = 0.7
+"""Part of the window that a loss leaves [RFC 9438 §4.6]."""
 NEAR = 0.1
 """Distance from a function up to which a window is on it, part of the function."""
 ROWS, RISE = 4, 3.0
@@ -68,6 +70,11 @@ class Epoch:
         own = ~self.friendly
         below, above = own & (self.window < self.w_max), own & (self.window >= self.w_max)
         return bend(self.time[below], self.window[below]), bend(self.time[above], self.window[above])
+
+
+def plateau_time(w_max: Floats) -> Floats:
+    """Return K, the time from a loss until the cubic function is back at ``w_max`` segments [RFC 9438 §4.2]; s."""
+    return np.asarray(np.cbrt(w_max * (1 - BETA) / C))
 
 
 def share(epochs: Sequence[Epoch], rows: Callable[[Epoch], Marks], of: Callable[[Epoch], Marks]) -> float:

@@ -14,7 +14,7 @@ import polars as pl
 from dumbbell.results import Results, Run
 from dumbbell.results.frames import label
 from dumbbell.scenario import Scenario
-from dumbbell.studies.bufferbloat.cubic import Epoch
+from dumbbell.studies.bufferbloat.cubic import Epoch, plateau_time
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.windows import Window
 
@@ -150,6 +150,11 @@ class Teeth:
     top: Floats
     concave: Floats
     convex: Floats
+
+    @property
+    def of_k(self) -> Floats:
+        """Lengths as parts of the K that the cubic function has after a loss at the tooth's top; no unit."""
+        return self.length / plateau_time(self.top)
 
 
 class Curves:
@@ -348,7 +353,7 @@ def _has_delay(delay: str, run: Run) -> bool:
 
 
 class Paths:
-    """The long transfer over paths with two round trips: the lengths of its teeth.
+    """The long transfer over paths with two round trips: its teeth, and CUBIC's rises.
 
     Attributes
     ----------
@@ -364,5 +369,9 @@ class Paths:
         self.delays = list(self._curves)
 
     def length(self, delay: str, queue: str, variant: str) -> Floats:
-        """Return the median length of a tooth by repetition; (n,) float64, s."""
-        return self._curves[delay].each(queue, variant, "length")
+        """Return the length of a tooth as a part of the cubic function's K, median by repetition; (n,) float64."""
+        return self._curves[delay].each(queue, variant, "of_k")
+
+    def of_epochs(self, delay: str, queue: str, variant: str, what: Callable[[list[Epoch]], float]) -> Floats:
+        """Return a property of CUBIC's rises by repetition; (n,) float64."""
+        return self._curves[delay].of_epochs(queue, variant, what)

@@ -69,7 +69,8 @@ WORDS = Words(
         **{f"curve {name}": words for name, words in SHAPES.items()},
         **{f"pages {name}": words for name, words in SHAPES.items()},
         **{f"load {name}": words for name, words in LOADED.items()},
-        "paths length": ("length of a tooth", "s"),
+        "paths length": ("length of a tooth as a part of K", ""),
+        "paths on the cubic function": SHAPES["on the cubic function"],
     },
     keys={"bend": "{} part", "delay": "one-way delay of {}", "since": "page {} after the start of the transfer"},
     values={**LABELS, **QUEUES, "beside": "beside the transfer"},
@@ -85,7 +86,7 @@ def quantities(load: Load, pages: Curves, curves: Curves, paths: Paths) -> Quant
         if experiment == "load":
             return _loaded(load, name, at)
         if experiment == "paths":
-            return paths.length(str(at["delay"]), str(at["queue"]), str(at["variant"]))
+            return _over_paths(paths, name, at)
         return _shape(curves if experiment == "curve" else pages, name, at)
 
     return Quantities(get, WORDS)
@@ -113,6 +114,13 @@ def _shape(curves: Curves, name: str, at: Setting) -> Floats:
         mean, most = curves.backlog(queue, variant)
         return most if name == "most waiting" else mean
     return _windows(curves, name, queue, variant)
+
+
+def _over_paths(paths: Paths, name: str, at: Setting) -> Floats:
+    delay, queue, variant = (str(at[key]) for key in ("delay", "queue", "variant"))
+    if name in OF_EPOCHS:
+        return paths.of_epochs(delay, queue, variant, OF_EPOCHS[name])
+    return paths.length(delay, queue, variant)
 
 
 def _windows(curves: Curves, name: str, queue: str, variant: str) -> Floats:

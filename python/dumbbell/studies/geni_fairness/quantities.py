@@ -15,6 +15,7 @@ from dumbbell.studies.declared import Setting
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
 from dumbbell.studies.geni_fairness.fits import ALL, Fit
 from dumbbell.studies.geni_fairness.paths import Path
+from dumbbell.studies.geni_fairness.readings import read_cell
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
@@ -32,6 +33,7 @@ WORDS = Words(
         "part1 goodput": ("goodput", "Mbit/s"),
         "part1 vegas part": ("goodput of Vegas over the mean of Reno's and CUBIC's", ""),
         "pairs goodput": ("goodput", "Mbit/s"),
+        "pairs cell": ("goodput", "Mbit/s"),
         "pairs jain": ("Jain's index of the two flows of a run", ""),
         "pairs vegas share": ("share of Vegas, mean over both orders", "%"),
         "pairs vegas goodput": ("goodput of Vegas, mean over both orders", "Mbit/s"),
@@ -39,9 +41,13 @@ WORDS = Words(
         "pairs settling time": ("time until the share has settled", "s"),
         "pairs movement": ("movement of the share", ""),
     },
-    keys={"hops": "{} hops", "ping": "ping {} the flow", "jitter": "jitter {} a hop", "beside": "beside {}",
-          "fit": "best fit to {}"},
-    values={**LABELS, **{f"{a}/{b}": pair_name(a, b) for a in VARIANTS for b in VARIANTS}},
+    keys={"hops": "{} hops", "reading": "reading {}", "ping": "ping {} the flow", "jitter": "jitter {} a hop",
+          "beside": "beside {}", "fit": "best fit to {}"},
+    values={
+        **LABELS,
+        **{f"{a}/{b}": pair_name(a, b) for a in VARIANTS for b in VARIANTS},
+        **{f"{a} with {b}": f"{LABELS[a]} with {LABELS[b]}" for a in VARIANTS for b in VARIANTS},
+    },
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
@@ -88,6 +94,9 @@ def _pair(pairs: Pairs, name: str, at: Setting) -> Floats:
     if name == "goodput":
         both = pairs.both(*str(at["pair"]).split("/"))
         return both[:, ("first", "second").index(str(at["flow"]))]
+    if name == "cell":
+        row, column = str(at["cell"]).split(" with ")
+        return read_cell(pairs, (row, column), str(at["reading"]))
     if name == "jain":
         return pairs.jain(*str(at["pair"]).split("/"))
     if name == "overall":

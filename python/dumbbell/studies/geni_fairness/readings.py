@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from dumbbell.studies.finding import Note, Table
@@ -10,7 +11,10 @@ from dumbbell.studies.geni_fairness.data import VARIANTS, Pairs
 from dumbbell.studies.geni_fairness.fits import Reported, error, reported_of
 from dumbbell.studies.shared import LABELS
 
-__all__ = ["mirrored_error", "readings"]
+__all__ = ["OWN_RUN", "mirrored_error", "read_cell", "readings"]
+
+OWN_RUN = "A"
+"""Name of the first reading in the rules."""
 
 NEAR = 0.03
 """Largest deviation of a sum from the typical sum that counts as one link: the spread of goodput over a full link."""
@@ -25,6 +29,23 @@ def mirrored_error(pairs: Pairs, reported: Reported) -> float:
         one, two = pairs.medians(a, b)
         off += [abs(one - reported_of(reported, (a, b))), abs(two - reported_of(reported, (b, a)))]
     return float(np.mean(off))
+
+
+def read_cell(pairs: Pairs, cell: tuple[str, str], reading: str) -> npt.NDArray[np.float64]:
+    """Return a cell of the table by repetition; (n,) float64, Mbit/s.
+
+    A: the goodput of the row's flow, which started first in a run of its own. B: of unlike variants, one run gave the
+    cell and its mirror, and the variant that the table lists first started first; of the same variant, the mean of
+    both flows.
+    """
+    row, column = cell
+    if reading == OWN_RUN:
+        return np.asarray(pairs.both(row, column)[:, 0])
+    if row == column:
+        return np.asarray(pairs.both(row, column).mean(axis=1))
+    if cell in UNLIKE:
+        return np.asarray(pairs.both(row, column)[:, 0])
+    return np.asarray(pairs.both(column, row)[:, 1])
 
 
 def readings(pairs: Pairs, setting: str, reported: Reported) -> tuple[Table, Note]:

@@ -51,6 +51,8 @@ def _seconds(table: Table) -> Floats:
     return table["t_ns"].astype(np.float64) * 1e-9
 
 
+TCP = 0
+"""Number of the data of the scenario's first flow, TCP, in the column ``flow`` of the drops."""
 EARLY = 1
 """Code of an early drop in the column ``reason`` of the drops."""
 
@@ -152,6 +154,17 @@ class Experiment3:
         """Count drops ("full" or "early") at the bottleneck while the CBR stream runs, by repetition; (n,)."""
         self._need(queue)
         return self._queue.get(f"drops_{kind}", variant, queue)
+
+    def early_of_tcp(self, variant: str, queue: str) -> Floats:
+        """Return the early drops in all dropped packets of TCP while the CBR stream runs, by repetition; (n,), %."""
+        self._need(queue)
+        found = []
+        for run in self._runs[variant, queue]:
+            rows = self._results.arrays(run, f"drops/{BOTTLENECK}")
+            mine = (_seconds(rows) >= AFTER[0]) & (rows["flow"] == TCP)
+            early = (rows["reason"] == EARLY)[mine]
+            found.append(100 * float(early.mean()) if early.size else np.nan)
+        return np.array(found)
 
     def dropped(self, flow: str, variant: str, queue: str) -> Floats:
         """Count a flow's ("tcp" or "cbr") dropped packets while the CBR stream runs, by repetition; (n,)."""

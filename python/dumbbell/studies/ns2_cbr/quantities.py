@@ -50,14 +50,16 @@ WORDS = Words(
         "exp1-window latency": ("latency", "ms"),
         "exp1-window drop rate": ("drop rate", "%"),
         "exp1-window without loss": ("share of reductions without a loss in all reductions of the window", "%"),
-        "exp1-window start ends early": ("share of runs whose slow start ends before a loss", "%"),
+        "exp1-window start ends early": ("share of runs whose slow start ends before a loss, below its limit", "%"),
         "exp1-window rises below base": ("share of the window's rises at an RTT below the base RTT", "%"),
         "exp1-window cuts above base": ("share of round trips above the base RTT that reduce the window", "%"),
         "exp1-window early repairs": ("share of repairs before the third duplicate ACK", "%"),
         "exp2 window": ("mean window", "packets"),
         "exp2-window without loss": ("share of reductions without a loss in all reductions of the window", "%"),
         "exp2-window outlast partial": ("share of fast recoveries that continue after an ACK of new data", "%"),
-        "exp2-window end complete": ("share of fast recoveries that end with all earlier data acknowledged", "%"),
+        "exp2-window end complete": (
+            "share of fast recoveries of several losses that end with all earlier data acknowledged", "%"
+        ),
         "exp2-window kept": ("part of the window that a fast recovery leaves", "%"),
         "exp2-window growth": ("growth of the window for each window of acknowledged data", "packets"),
         "exp2-window variation": ("standard deviation of the throughput over half seconds, part of its mean", ""),
@@ -68,6 +70,7 @@ WORDS = Words(
         "exp3 latency": ("latency", "ms"),
         "exp3 dropped": ("number of dropped packets", "packets"),
         "exp3 early share": ("share of early drops in all drops", "%"),
+        "exp3 early share of TCP": ("share of early drops in all drops of TCP", "%"),
         "exp3 throughput over time": ("throughput", "Mbit/s"),
         "exp3 full share": ("share of drops of a full queue in all drops", "%"),
         "exp3 likelihood": ("share of arriving packets that are dropped early", "%"),
@@ -190,6 +193,8 @@ def _third(three: Experiment3, metric: str, at: Setting) -> Floats:
     if metric == "early share":
         early, full = (three.drops(kind, variant, queue) for kind in ("early", "full"))
         return np.asarray(100 * early / np.maximum(early + full, 1))
+    if metric == "early share of TCP":
+        return three.early_of_tcp(variant, queue)
     if metric == "full share":
         early, full = (three.drops(kind, variant, queue) for kind in ("early", "full"))
         return np.asarray(100 * full / np.maximum(early + full, 1))

@@ -31,6 +31,7 @@ class Lossy:
             self._runs.setdefault(key, []).append(run)
         waiting = results.queues.filter(pl.col("name") == "r1->r2")
         self._waiting = dict(zip(waiting["run"], waiting["mean_backlog_packets"], strict=True))
+        self._full = dict(zip(waiting["run"], waiting["drops_full"], strict=True))
 
     def get(self, metric: str, loss: str, variant: str) -> Floats:
         """Return a metric by repetition; (n,) float64.
@@ -38,8 +39,8 @@ class Lossy:
         Parameters
         ----------
         metric : str
-            "throughput" (Mbit/s), "backlog" (mean number of waiting packets), or "kept" (part of the window that a
-            fast recovery leaves, %).
+            "throughput" (Mbit/s), "backlog" (mean number of waiting packets), "drops" (of a full queue), or "kept"
+            (part of the window that a fast recovery leaves, %).
         """
         return np.array([self._value(metric, run) for run in self._runs.get((loss, variant), [])])
 
@@ -48,6 +49,8 @@ class Lossy:
             return 1e-6 * float(run.flows[0]["goodput_bps"])
         if metric == "backlog":
             return float(self._waiting[run.index])
+        if metric == "drops":
+            return float(self._full[run.index])
         return Window.read(self._results.table(run, "flow/bulk")).kept(np.inf)
 
 

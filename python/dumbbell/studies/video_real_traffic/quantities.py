@@ -48,6 +48,7 @@ PLAYED = {
 LOSSY = {
     "lossy throughput": ("throughput of a long transfer", "Mbit/s"),
     "lossy backlog": ("mean number of waiting packets", "packets"),
+    "lossy drops": ("number of packets that a full queue drops", "packets"),
     "lossy kept": ("part of the window that a fast recovery leaves", "%"),
     "cost prolonged": ("time by which losses prolong a transfer of 2 MB", "s"),
     "player range": ("range of the variants' load times, part of their mean", ""),
