@@ -41,7 +41,7 @@ impl<const N: usize> TimeAverages<N> {
         self.values = values;
     }
 
-    #[inline]
+    #[inline(always)] // after each ACK
     fn settle(&mut self, now: Time) {
         let span = now.since(self.since).0;
         self.since = now;

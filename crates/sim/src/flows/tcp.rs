@@ -182,11 +182,12 @@ impl TcpFlow {
 
     /// Lets the application at the data sender act after an event, then sends.
     fn serve_sender(&mut self, net: &mut Network) {
-        self.act_and_send(net);
+        self.act_and_send(net, &mut None);
     }
 
+    /// The same; `processed`: see [`Network::send_segments`].
     #[inline(always)] // after each ACK
-    fn act_and_send(&mut self, net: &mut Network) {
+    fn act_and_send(&mut self, net: &mut Network, processed: &mut Option<u32>) {
         let Some(connection) = &mut self.current else { return };
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app
             && connection.delivered(Side::Sender) >= request_bytes
@@ -195,7 +196,7 @@ impl TcpFlow {
             connection.write(Side::Sender, bytes);
             connection.close(Side::Sender);
         }
-        self.pump(Side::Sender, net);
+        self.pump(Side::Sender, net, processed);
         if self.observe(net.now) == Some(State::Done) {
             self.check_completion(net);
         }
@@ -207,15 +208,15 @@ impl TcpFlow {
         if connection.receiver().peer_has_closed() && !connection.has_closed(Side::Receiver) {
             connection.close(Side::Receiver);
         }
-        self.pump(Side::Receiver, net);
+        self.pump(Side::Receiver, net, &mut None);
         self.check_completion(net);
     }
 
     #[inline(always)] // the side is constant at both calls
-    fn pump(&mut self, side: Side, net: &mut Network) {
+    fn pump(&mut self, side: Side, net: &mut Network, processed: &mut Option<u32>) {
         let Some(connection) = &mut self.current else { return };
         let endpoint = connection.end_mut(side);
-        net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection);
+        net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection, processed);
         let timer = endpoint.next_timer(net.now);
         self.arm(side, timer, net);
     }
@@ -336,36 +337,18 @@ impl TcpFlow {
         goes_on && self.open && self.is_plain && body.connection == self.connection && at < self.info.stop
     }
 
-    /// Processes a packet that arrives at `at`: now, or `ahead` of the clock, see [`Flow::on_packet_ahead`]. Returns false if
-    /// it must wait. One function for both cases, so that it is compiled once.
-    fn process(&mut self, packet: Arrived, at: Time, ahead: bool, net: &mut Network) -> bool {
+    /// Processes a packet that arrives now. Another packet may take its slot in the pool, if that is `processed`.
+    #[inline(always)] // in two places: ahead of the clock, and not
+    fn process(&mut self, packet: Arrived, net: &mut Network, mut processed: Option<u32>) -> Option<u32> {
         let forward = packet.flow.is_multiple_of(2);
-        if ahead {
-            if !self.goes_ahead(net.body(packet.body), forward, at) {
-                return false;
-            }
-            let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
-            while self.timers[side] < at {
-                net.now = self.timers[side];
-                self.on_timer(timer, net);
-            }
-            net.begin_ahead(&packet, at);
-        }
-        if forward && !self.all_transfers_completed() {
-            self.info.counts(packet, net.now);
-        }
-        self.arrived = self.arrived.wrapping_add(1);
         let body = net.body(packet.body);
-        if !ahead && body.connection != self.connection {
-            return true; // of an earlier connection
-        }
-        let Some(connection) = self.current.as_deref_mut() else { return true };
+        let Some(connection) = self.current.as_deref_mut() else { return processed };
         if forward {
             let quiet =
                 connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
             if quiet && !connection.has_tls() {
                 let receiver = connection.end_mut(Side::Receiver);
-                net.send_acks(&self.info, receiver, self.connection);
+                net.send_acks(&self.info, receiver, self.connection, &mut processed);
                 // No other timer of the endpoint has changed.
                 let timer = receiver.ack_timer();
                 self.arm(Side::Receiver, timer, net);
@@ -382,9 +365,18 @@ impl TcpFlow {
             if let Some(recorder) = &mut self.recorder {
                 recorder.acknowledged(sender.newly_delivered(), net.now);
             }
-            self.act_and_send(net);
+            self.act_and_send(net, &mut processed);
         }
-        true
+        processed
+    }
+
+    /// Counts a packet that arrives now.
+    #[inline(always)]
+    fn count(&mut self, packet: Arrived, now: Time) {
+        if packet.flow.is_multiple_of(2) && !self.all_transfers_completed() {
+            self.info.counts(packet, now);
+        }
+        self.arrived = self.arrived.wrapping_add(1);
     }
 
     /// True after the last transfer has arrived and its connection was closed by the sender.
@@ -473,12 +465,30 @@ impl Flow for TcpFlow {
         }
     }
 
-    fn on_packet_ahead(&mut self, packet: Arrived, at: Time, net: &mut Network) -> bool {
-        self.process(packet, at, true, net)
+    fn on_packet_ahead(&mut self, n: usize, net: &mut Network) -> bool {
+        let Some((packet, at)) = net.arrives_ahead(n) else { return false };
+        let forward = packet.flow.is_multiple_of(2);
+        if !self.goes_ahead(net.body(packet.body), forward, at) {
+            return false;
+        }
+        let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
+        while self.timers[side] < at {
+            net.now = self.timers[side];
+            self.on_timer(timer, net);
+        }
+        net.begin_ahead(&packet, at);
+        self.count(packet, at);
+        if let Some(slot) = self.process(packet, net, Some(packet.body)) {
+            net.free(slot);
+        }
+        true
     }
 
     fn on_packet(&mut self, packet: Arrived, _forward: bool, net: &mut Network) {
-        self.process(packet, net.now, false, net);
+        self.count(packet, net.now);
+        if net.body(packet.body).connection == self.connection {
+            self.process(packet, net, None);
+        }
         if self.is_over() {
             self.release(net);
         }

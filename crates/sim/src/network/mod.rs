@@ -70,6 +70,8 @@ pub(crate) struct Network {
     dropped: Vec<u64>,
     /// Duplicates of packets sent in the measured time of each flow, per flow and direction.
     duplicated: Vec<u64>,
+    /// True if packets are recorded, or captured.
+    watched: bool,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,
     /// Drops and duplications of packets whose contents are stored outside.
@@ -231,6 +233,7 @@ impl Network {
             copies: Copies::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
+            watched: plan.trace.packets || captures.is_some(),
             packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag)),
             captures,
             fates: None,
@@ -282,7 +285,7 @@ impl Network {
 
     #[inline]
     fn record_packet(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
-        if self.packets.is_some() {
+        if self.watched {
             self.push_packet_row(event, direction, body, bytes, at);
         }
     }

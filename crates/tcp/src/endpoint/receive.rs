@@ -27,6 +27,7 @@ impl Endpoint {
 
     #[inline(never)]
     pub(super) fn on_any_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+        self.end_bulk();
         if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;
@@ -83,15 +84,21 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn receive_data(&mut self, segment: &Segment, start: u64, now: Time) {
         let path = self.path();
+        self.note_echo(segment, now);
+        let range = (start, start + segment.sequence_length());
+        let psh = segment.flags.contains(TcpFlags::PSH);
+        self.receiver.on_data(range, psh, now, &path, &self.sender.config);
+    }
+
+    /// Takes a round trip for the receive window from the timestamp that a segment echoes.
+    #[inline(always)]
+    pub(super) fn note_echo(&mut self, segment: &Segment, now: Time) {
         let tick = self.sender.config.connection.timestamp_clock;
         if let (Some(window), Some((_, echo))) = (&mut self.receiver.window, segment.timestamps)
             && segment.payload >= self.sender.config.connection.mss
         {
             window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
         }
-        let range = (start, start + segment.sequence_length());
-        let psh = segment.flags.contains(TcpFlags::PSH);
-        self.receiver.on_data(range, psh, now, &path, &self.sender.config);
     }
 
     /// Bytes beyond its acknowledgment that a segment offers.

@@ -170,6 +170,13 @@ impl Acks {
         self.segments > 0
     }
 
+    /// True if everything below `rcv_nxt` was acknowledged, and no ACK is due now or later.
+    pub(super) fn are_silent(&self, rcv_nxt: u64) -> bool {
+        self.rcv_wup == rcv_nxt
+            && (self.segments, self.pending, self.compressed_ack) == (0, 0, 0)
+            && (self.delayed_until, self.compressed_until) == (None, None)
+    }
+
     /// Starts quick ACKs: at most `max`, and at most as many as half a window has segments [Linux tcp_input.c
     /// tcp_enter_quickack_mode, tcp_incr_quickack].
     pub(crate) fn enter_quickack_mode(&mut self, max: u32, config: &Config) {
