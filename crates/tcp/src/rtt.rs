@@ -21,12 +21,20 @@ pub(crate) struct RttEstimator {
     /// SRTT and RTTVAR, ns.
     estimate: Option<(f64, f64)>,
     linux: LinuxRttvar,
-    /// SRTT, and the RTO without backoff; stored because they are read much more often than they change.
-    srtt: Option<Dur>,
+    /// SRTT and RTO; stored because they are read much more often than they change.
+    path: PathRtt,
+    /// The RTO without backoff.
     base_rto: Dur,
     backoff: u32,
+}
+
+/// The estimates that others use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathRtt {
+    /// Smoothed round-trip time; None before the first sample.
+    pub(crate) srtt: Option<Dur>,
     /// The RTO, backoff included.
-    rto: Dur,
+    pub(crate) rto: Dur,
 }
 
 impl RttEstimator {
@@ -36,10 +44,9 @@ impl RttEstimator {
             config,
             estimate: None,
             linux: LinuxRttvar::default(),
-            srtt: None,
+            path: PathRtt { srtt: None, rto: config.initial.min(config.max) },
             base_rto: config.initial,
             backoff: 0,
-            rto: config.initial.min(config.max),
         }
     }
 
@@ -71,24 +78,29 @@ impl RttEstimator {
             }
         };
         self.estimate = Some((srtt, rttvar));
-        self.srtt = Some(whole(srtt));
+        self.path = PathRtt { srtt: Some(whole(srtt)), rto: rto.min(self.config.max) };
         self.base_rto = rto;
         self.backoff = 0;
-        self.rto = rto.min(self.config.max);
     }
 
     /// Smoothed round-trip time; None before the first sample.
     pub(crate) fn srtt(&self) -> Option<Dur> {
-        self.srtt
+        self.path.srtt
+    }
+
+    /// SRTT and RTO.
+    #[inline]
+    pub(crate) fn path(&self) -> &PathRtt {
+        &self.path
     }
 
     /// The current RTO, backoff included.
     pub(crate) fn rto(&self) -> Dur {
-        self.rto
+        self.path.rto
     }
 
     fn update_rto(&mut self) {
-        self.rto = (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max);
+        self.path.rto = (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max);
     }
 
     /// Doubles the RTO after the timer expired [RFC 6298 (5.5)].

@@ -26,6 +26,7 @@ use crate::error::SimError;
 use crate::events::{EventQueue, Kind};
 use crate::flows::TIMERS;
 use crate::impairments::Impairments;
+use crate::inbox::Incoming;
 use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Copies, Pool};
@@ -34,7 +35,7 @@ use crate::queue_result::queue_result;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{AppPlan, LOCAL, Name, Plan, QueueResult, Routes, Transfer};
-use dumbbell_qdisc::{Ecn, Packet};
+use dumbbell_qdisc::Ecn;
 use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
 use feeders::Feeders;
@@ -77,7 +78,7 @@ pub(crate) struct Network {
     /// Drops and duplications of packets whose contents are stored outside.
     pub(crate) fates: Option<Vec<PacketFate>>,
     /// Packets that their destinations may process ahead of the clock.
-    pub(crate) ahead: Vec<Ahead>,
+    pub(crate) ahead: Vec<Incoming>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) qlogs: Vec<Qlog>,
@@ -103,14 +104,6 @@ pub(crate) struct Arrived {
     pub(crate) ecn: Ecn,
     /// True unless another copy of the packet has arrived before.
     pub(crate) is_first: bool,
-}
-
-/// A packet that is on its last link, to arrive at `at`.
-#[derive(Debug)]
-pub(crate) struct Ahead {
-    pub(crate) at: Time,
-    pub(crate) link: usize,
-    pub(crate) packet: Packet,
 }
 
 /// A packet of a real stack.

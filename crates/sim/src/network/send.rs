@@ -3,6 +3,7 @@
 use super::{Injected, Network};
 use crate::capture::{Cause, QuicSender};
 use crate::flows::FlowInfo;
+use crate::inbox::Incoming;
 use crate::packets::Body;
 use crate::qlog::ConnectionLog;
 use crate::record::PacketEvent;
@@ -172,7 +173,7 @@ impl Network {
             ecn,
             enqueued: self.now,
         };
-        self.carry(link as usize, packet, self.now);
+        self.carry(link as usize, Incoming { at: self.now, packet, link });
     }
 
     #[inline(never)]

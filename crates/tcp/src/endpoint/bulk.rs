@@ -55,6 +55,7 @@ impl Endpoint {
     fn becomes_bulk_sender(&mut self) -> bool {
         let begins = self.sender.is_bulk()
             && self.is_open_without_marks()
+            && self.handshake_rto_at.is_none()
             && self.last_ack_sent == self.receiver.nxt
             && self.receiver.is_silent();
         if begins {
@@ -95,8 +96,7 @@ impl Endpoint {
         self.note_echo(segment, now);
         let end = nxt + u64::from(segment.payload);
         let psh = segment.flags.contains(TcpFlags::PSH);
-        let path = self.path();
-        self.receiver.on_next_data(end, psh, now, &path, &self.sender.config);
+        self.receiver.on_next_data(end, psh, now, self.sender.rtt.path(), &self.sender.config);
         true
     }
 

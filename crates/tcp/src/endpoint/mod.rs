@@ -17,7 +17,7 @@ pub use transmit::Due;
 
 use crate::config::Config;
 use crate::ecn::{EcnMode, EcnReceiver};
-use crate::receiver::{PathRtt, Receiver};
+use crate::receiver::Receiver;
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
@@ -215,6 +215,9 @@ impl Endpoint {
     #[must_use]
     #[inline(always)] // after each event
     pub fn next_timer(&self, now: Time) -> Option<Time> {
+        if self.role == Role::BulkSender && self.sender.cc.control.pacing.is_none() {
+            return self.sender.timer.expires;
+        }
         let never = Time::NEVER;
         let at = self.sender.timer.expires.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
         let at = at.min(self.handshake_rto_at.unwrap_or(never));
@@ -239,21 +242,22 @@ impl Endpoint {
             self.sender.rtt.back_off();
         }
         if self.receiver.acks.timer().is_some_and(|at| at <= now) {
-            let path = self.path();
-            self.receiver.acks.on_timer(now, &path, &self.sender.config);
+            self.receiver.acks.on_timer(now, self.sender.rtt.path(), &self.sender.config);
         }
         if self.sender.timer.expires.is_some_and(|at| at <= now) {
             self.sender.on_timer(now);
         }
-    }
-
-    /// Returns the estimates that the receiving half uses.
-    fn path(&self) -> PathRtt {
-        PathRtt { srtt: self.sender.rtt.srtt(), rto: self.sender.rtt.rto() }
     }
 }
 
 /// Returns the value of the timestamp clock: its ticks, modulo 2^32.
 pub(crate) fn timestamp(now: Time, tick: Dur) -> u32 {
     (now.0 / tick.0) as u32
+}
+
+/// Returns when a segment was sent by its timestamp, which an ACK echoes at `now`.
+#[inline]
+pub(crate) fn sent_at(echo: u32, now: Time, tick: Dur) -> Time {
+    let age = timestamp(now, tick).wrapping_sub(echo);
+    Time(now.0.saturating_sub(u64::from(age) * tick.0))
 }

@@ -102,8 +102,8 @@ impl Endpoint {
     pub(super) fn on_expected_ack(&mut self, segment: &Segment, ack: u64, now: Time) {
         self.store_timestamp(segment, self.receiver.nxt);
         self.sender.on_idle_ack(ack + self.offered(segment));
-        let tsval = segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value);
-        let late = self.sender.on_expected_ack(ack, self.echo(segment, now), tsval, now);
+        let timestamps = segment.timestamps.filter(|_| self.peer_timestamps);
+        let late = self.sender.on_expected_ack(ack, timestamps, now);
         if late {
             self.end_bulk();
         }

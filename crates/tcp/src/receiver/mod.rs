@@ -8,9 +8,10 @@ mod out_of_order;
 mod selective_acks;
 mod window;
 
-pub(crate) use acks::{Acks, PathRtt};
+pub(crate) use acks::Acks;
 
 use crate::config::Config;
+use crate::rtt::PathRtt;
 use acks::{Arrival, ArrivedSegment};
 use dumbbell_units::Time;
 use dumbbell_wire::{SackBlocks, Seq};

@@ -96,13 +96,13 @@ impl Sender {
     pub(crate) fn on_expected_ack(
         &mut self,
         ack: u64,
-        echo: Option<Time>,
-        tsval: Option<u32>,
+        timestamps: Option<(u32, u32)>,
         now: Time,
     ) -> bool {
         self.check_app_limited();
         let flight = self.flight();
-        let summary = self.process_expected_ack(ack, echo, now);
+        let tsval = timestamps.map(|(value, _)| value);
+        let summary = self.process_expected_ack(ack, timestamps.map(|(_, echo)| echo), now);
         if self.config.uses_rack() {
             if self.recovery.rack_on_expected_ack(&self.scoreboard) {
                 self.on_late_segment(&summary, tsval, flight, now);
@@ -230,6 +230,9 @@ impl Sender {
     /// One-way delay of the newest segment in seconds, by the clocks of both ends.
     #[inline(always)] // for each ACK
     fn one_way_delay(&self, tsval: Option<u32>, summary: &AckSummary) -> Option<f64> {
+        if !self.cc.wants_one_way {
+            return None;
+        }
         let clock = self.config.connection.timestamp_clock;
         summary.newest_sent.zip(tsval).map(|(sent, tsval)| {
             let ticks = tsval.wrapping_sub(timestamp(sent, clock)).cast_signed();

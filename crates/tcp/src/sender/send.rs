@@ -59,8 +59,13 @@ pub enum BulkStep {
 enum Usual {
     /// The window allows no new segment, or a longer burst is awaited.
     Blocked,
-    /// A full new segment; `limit`: bytes that the window allows.
-    New { limit: u64 },
+    /// A full new segment.
+    New {
+        /// Bytes that the window allows.
+        limit: u64,
+        /// Bytes that were written and that the receiver allows.
+        available: u64,
+    },
     /// Recovery decides.
     Unknown,
 }
@@ -162,8 +167,10 @@ impl Sender {
             match self.next_by_window() {
                 Usual::Unknown => return BulkStep::Any,
                 Usual::New { .. } if self.snd.nxt + self.mss() >= self.write_seq => return BulkStep::Any,
-                Usual::New { limit } if !(self.config.uses_rack() && self.waits_for_burst(limit, now)) => {
-                    return BulkStep::Send(self.send_bulk(limit, now));
+                Usual::New { limit, available }
+                    if !(self.config.uses_rack() && self.waits_for_burst(limit, now)) =>
+                {
+                    return BulkStep::Send(self.send_bulk(limit, available, now));
                 }
                 Usual::New { .. } | Usual::Blocked => {}
             }
@@ -176,9 +183,10 @@ impl Sender {
         }
     }
 
-    /// Sends a full segment of bulk data; `limit`: bytes that the window allows.
+    /// Sends a full segment of bulk data; `limit`: bytes that the window allows; `available`: bytes that are there and that the
+    /// receiver allows.
     #[inline(always)]
-    fn send_bulk(&mut self, limit: u64, now: Time) -> NewSegment {
+    fn send_bulk(&mut self, limit: u64, available: u64, now: Time) -> NewSegment {
         let mut out = Outgoing::default();
         self.send_segment(self.mss(), now, &mut out);
         self.usage.sent = true;
@@ -186,7 +194,7 @@ impl Sender {
         self.pacer.on_unpaced(now);
         self.after_sending(&out, now);
         let may_be_last = limit < 2 * self.mss() && !self.config.growth.limited_for_a_window;
-        NewSegment { start: out.start, psh: out.psh, is_last: may_be_last && self.fills_window(now) }
+        NewSegment { start: out.start, psh: out.psh, is_last: may_be_last && self.fills_window(available - self.mss(), now) }
     }
 
     /// Sends a segment, as [`Sender::next`], of what the application has written.
@@ -195,7 +203,7 @@ impl Sender {
         let (flight, nothing_outstanding) = (self.flight(), self.snd.una == self.snd.max);
         let sent = match self.usual_next(nothing_outstanding) {
             Usual::Blocked => false,
-            Usual::New { limit } => {
+            Usual::New { limit, .. } => {
                 let waits = self.config.uses_rack() && self.waits_for_burst(limit, now);
                 if !waits {
                     self.send_segment(self.mss(), now, out);
@@ -211,7 +219,7 @@ impl Sender {
         }
         self.record_transmission(out, flight, nothing_outstanding, now);
         self.after_sending(out, now);
-        out.is_last = out.is_last && self.fills_window(now);
+        out.is_last = out.is_last && self.fills_window(self.available(), now);
         true
     }
 
@@ -254,9 +262,9 @@ impl Sender {
 
     /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
     /// returns true. Returns false if more has to be checked. Not for stacks that validate cwnd after each attempt.
-    #[inline(always)] // it has one caller
-    fn fills_window(&mut self, now: Time) -> bool {
-        if self.available() < self.mss() || self.is_in_burst() || self.cc.wants_sent || self.pacer.holds(now) {
+    #[inline(always)] // it has two callers
+    fn fills_window(&mut self, available: u64, now: Time) -> bool {
+        if available < self.mss() || self.is_in_burst() || self.cc.wants_sent || self.pacer.holds(now) {
             return false;
         }
         self.burst.follows = false;
@@ -301,11 +309,12 @@ impl Sender {
         let mss = self.mss();
         let window = (self.window() as i64 as u64).max(mss); // cheaper than to u64, and never negative
         let outstanding = self.snd.outstanding();
-        if self.available() < mss {
+        let available = self.available();
+        if available < mss {
             return Usual::Unknown;
         }
         if outstanding + mss <= window {
-            return Usual::New { limit: window - outstanding };
+            return Usual::New { limit: window - outstanding, available };
         }
         if in_burst {
             return Usual::Unknown;
