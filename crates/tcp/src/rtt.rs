@@ -52,31 +52,57 @@ impl RttEstimator {
 
     /// Adds the round trip of a segment that was sent once, from `sent` to `now`; ends backoff [RFC 6298 §3, (5.7)].
     /// `snd_una` and `snd_nxt` are those after the ACK: Linux's rule counts round trips with them.
+    #[inline]
     pub(crate) fn sample(&mut self, sent: Time, now: Time, snd_una: u64, snd_nxt: u64) {
         let tick = self.config.granularity.0.max(1);
         let count = |t: Time| (t.0 + self.config.clock_phase.0) / tick;
         let ticks = if tick == 1 { now.0 - sent.0 } else { count(now) - count(sent) }.max(1);
-        let r = (ticks * tick).cast_signed() as f64; // cheaper than from u64
-        let (srtt, rttvar) = match (self.config.estimator, self.estimate) {
-            (RtoEstimator::WholeTicks, estimate) => in_integers(estimate, ticks, tick as f64),
-            (_, None) => (r, r / 2.0),
-            (_, Some((srtt, rttvar))) => {
-                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
+        match self.config.estimator {
+            RtoEstimator::Rfc6298 => self.sample_rfc6298(ticks, tick),
+            RtoEstimator::Linux => self.sample_linux(ticks, tick, snd_una, snd_nxt),
+            RtoEstimator::WholeTicks => self.sample_in_ticks(ticks, tick),
+        }
+    }
+
+    /// Returns the next SRTT and RTTVAR with a round trip of `r` ns [RFC 6298 (2.2), (2.3)].
+    #[inline]
+    fn smoothed(&self, r: f64) -> (f64, f64) {
+        match self.estimate {
+            None => (r, r / 2.0),
+            Some((srtt, rttvar)) => {
+                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0)
             }
-        };
-        let rto = match self.config.estimator {
-            RtoEstimator::Linux => {
-                let error = self.estimate.map(|(srtt, _)| r - srtt);
-                let rto_min = self.config.min.0 as f64;
-                whole(srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt))
-            }
-            estimator => {
-                let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
-                let rto = whole(srtt + variance);
-                let in_ticks = estimator == RtoEstimator::WholeTicks;
-                if in_ticks { Dur(rto.0 / tick * tick) } else { rto }.max(self.config.min)
-            }
-        };
+        }
+    }
+
+    #[inline(never)]
+    fn sample_rfc6298(&mut self, ticks: u64, tick: u64) {
+        let (srtt, rttvar) = self.smoothed(nanoseconds(ticks, tick));
+        let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
+        self.set(srtt, rttvar, whole(srtt + variance).max(self.config.min));
+    }
+
+    #[inline(never)]
+    fn sample_linux(&mut self, ticks: u64, tick: u64, snd_una: u64, snd_nxt: u64) {
+        let r = nanoseconds(ticks, tick);
+        let (srtt, rttvar) = self.smoothed(r);
+        let error = self.estimate.map(|(srtt, _)| r - srtt);
+        let rto_min = self.config.min.0 as f64;
+        let rto = whole(srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt));
+        self.set(srtt, rttvar, rto);
+    }
+
+    #[inline(never)]
+    fn sample_in_ticks(&mut self, ticks: u64, tick: u64) {
+        let (srtt, rttvar) = in_integers(self.estimate, ticks, tick as f64);
+        let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
+        let rto = whole(srtt + variance);
+        self.set(srtt, rttvar, Dur(rto.0 / tick * tick).max(self.config.min));
+    }
+
+    /// Sets the estimates, and the RTO without backoff.
+    #[inline]
+    fn set(&mut self, srtt: f64, rttvar: f64, rto: Dur) {
         self.estimate = Some((srtt, rttvar));
         self.path = PathRtt { srtt: Some(whole(srtt)), rto: rto.min(self.config.max) };
         self.base_rto = rto;
@@ -152,6 +178,12 @@ impl LinuxRttvar {
         }
         self.rttvar
     }
+}
+
+/// Returns a number of ticks in nanoseconds.
+#[inline]
+fn nanoseconds(ticks: u64, tick: u64) -> f64 {
+    (ticks * tick).cast_signed() as f64 // cheaper than from u64
 }
 
 /// Returns a number of nanoseconds that isn't negative, rounded.

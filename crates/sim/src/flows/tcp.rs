@@ -75,8 +75,6 @@ pub(crate) struct TcpFlow {
     transfers: Option<Transfers>,
     factory: Arc<ConnectionFactory>,
     source: Option<Box<Source>>,
-    /// True if the flow has no TLS and no recorder.
-    is_plain: bool,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
@@ -86,6 +84,9 @@ pub(crate) struct TcpFlow {
     /// Packets that have arrived at both ends, modulo 2^32.
     arrived: u32,
     open: bool,
+    /// The time until which packets may be processed ahead of the clock: of a flow without TLS and recorder, while a connection
+    /// is open, its stop.
+    ahead_until: Time,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
     begun: u64,
@@ -119,7 +120,6 @@ impl TcpFlow {
             info,
             application,
             transfers: Transfers::of(&app),
-            is_plain: factory.tls.is_none() && recorder.is_none(),
             app,
             factory,
             source: source.map(Box::new),
@@ -129,6 +129,7 @@ impl TcpFlow {
             connection: 0,
             arrived: 0,
             open: false,
+            ahead_until: Time::ZERO,
             timers: [Time::NEVER; 2],
             begun: 0,
             completed: 0,
@@ -149,6 +150,9 @@ impl TcpFlow {
         let client = if matches!(self.app, AppPlan::Page { .. }) { Side::Receiver } else { Side::Sender };
         let mut connection = Box::new(self.factory.connection(client, &mut self.random, &mut self.seeds));
         self.open = true;
+        if self.factory.tls.is_none() && self.recorder.is_none() {
+            self.ahead_until = self.info.stop;
+        }
         if let Some(Transfers { bytes, .. }) = self.transfers {
             if self.begun == 0 {
                 self.first_begun_at = now;
@@ -276,7 +280,7 @@ impl TcpFlow {
         }
         let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
         if over {
-            self.open = false;
+            (self.open, self.ahead_until) = (false, Time::ZERO);
             let more = repeat == 0 || self.begun < repeat;
             let at = if more { (self.begun_at + every).max(net.now) } else { self.info.stop };
             net.set_timer(self.info.index, APP, at.min(self.info.stop));
@@ -316,31 +320,39 @@ impl TcpFlow {
     }
 
     /// True if a packet that arrives at `at` can be processed now; see [`Flow::on_packet_ahead`].
-    #[inline]
+    #[inline(always)] // the direction is constant
     fn goes_ahead(&self, body: &Body, forward: bool, at: Time) -> bool {
+        if body.connection != self.connection || at >= self.ahead_until {
+            return false;
+        }
         let Some(connection) = self.current.as_deref() else { return false };
-        let goes_on = match (forward, &self.transfers) {
-            (true, None) => true,
-            (true, Some(Transfers { requested: true, .. })) => false,
-            (true, Some(Transfers { bytes, .. })) => {
-                connection.receiver().delivered() + u64::from(body.segment.payload) < *bytes
-            }
-            // The sender has no further writes, and the connection stays open.
-            (false, _) => {
-                self.source.is_none()
-                    && matches!(connection.sender().state(), State::Established | State::FinWait)
-                    && !body.segment.flags.contains(TcpFlags::FIN)
-                    // The arrival of the last byte ends the averages, and may be earlier than `at`.
-                    && !(self.is_last_transfer() && connection.sender().unsent() == 0)
-            }
-        };
-        goes_on && self.open && self.is_plain && body.connection == self.connection && at < self.info.stop
+        if forward {
+            return self.transfers.is_none() || self.stays_incomplete(connection, body);
+        }
+        // The sender has no further writes, and the connection stays open.
+        self.source.is_none()
+            && matches!(connection.sender().state(), State::Established | State::FinWait)
+            && !body.segment.flags.contains(TcpFlags::FIN)
+            // The arrival of the last byte ends the averages, and may be earlier than this ACK.
+            && !(self.is_last_transfer() && connection.sender().unsent() == 0)
+    }
+
+    /// True if the data of a segment doesn't complete the transfer.
+    #[inline]
+    fn stays_incomplete(&self, connection: &Connection, body: &Body) -> bool {
+        let arrived = connection.receiver().delivered() + u64::from(body.segment.payload);
+        self.transfers.is_some_and(|transfers| !transfers.requested && arrived < transfers.bytes)
     }
 
     /// Processes a packet that arrives now. Another packet may take its slot in the pool, if that is `processed`.
-    #[inline(always)] // in two places: ahead of the clock, and not
-    fn process(&mut self, packet: Arrived, net: &mut Network, mut processed: Option<u32>) -> Option<u32> {
-        let forward = packet.flow.is_multiple_of(2);
+    #[inline(always)] // the direction is constant ahead of the clock
+    fn process(
+        &mut self,
+        packet: Arrived,
+        forward: bool,
+        net: &mut Network,
+        mut processed: Option<u32>,
+    ) -> Option<u32> {
         let body = net.body(packet.body);
         let Some(connection) = self.current.as_deref_mut() else { return processed };
         if forward {
@@ -370,10 +382,29 @@ impl TcpFlow {
         processed
     }
 
+    /// See [`Flow::on_packet_ahead`].
+    #[inline(always)] // the direction is constant
+    fn process_ahead(&mut self, packet: Arrived, forward: bool, at: Time, net: &mut Network) -> bool {
+        if !self.goes_ahead(net.body(packet.body), forward, at) {
+            return false;
+        }
+        let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
+        while self.timers[side] < at {
+            net.now = self.timers[side];
+            self.on_timer(timer, net);
+        }
+        net.begin_ahead(&packet, at);
+        self.count(packet, forward, at);
+        if let Some(slot) = self.process(packet, forward, net, Some(packet.body)) {
+            net.free(slot);
+        }
+        true
+    }
+
     /// Counts a packet that arrives now.
     #[inline(always)]
-    fn count(&mut self, packet: Arrived, now: Time) {
-        if packet.flow.is_multiple_of(2) && !self.all_transfers_completed() {
+    fn count(&mut self, packet: Arrived, forward: bool, now: Time) {
+        if forward && !self.all_transfers_completed() {
             self.info.counts(packet, now);
         }
         self.arrived = self.arrived.wrapping_add(1);
@@ -467,27 +498,18 @@ impl Flow for TcpFlow {
 
     fn on_packet_ahead(&mut self, n: usize, net: &mut Network) -> bool {
         let Some((packet, at)) = net.arrives_ahead(n) else { return false };
-        let forward = packet.flow.is_multiple_of(2);
-        if !self.goes_ahead(net.body(packet.body), forward, at) {
-            return false;
+        if packet.flow.is_multiple_of(2) {
+            self.process_ahead(packet, true, at, net)
+        } else {
+            self.process_ahead(packet, false, at, net)
         }
-        let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
-        while self.timers[side] < at {
-            net.now = self.timers[side];
-            self.on_timer(timer, net);
-        }
-        net.begin_ahead(&packet, at);
-        self.count(packet, at);
-        if let Some(slot) = self.process(packet, net, Some(packet.body)) {
-            net.free(slot);
-        }
-        true
     }
 
     fn on_packet(&mut self, packet: Arrived, _forward: bool, net: &mut Network) {
-        self.count(packet, net.now);
+        let forward = packet.flow.is_multiple_of(2);
+        self.count(packet, forward, net.now);
         if net.body(packet.body).connection == self.connection {
-            self.process(packet, net, None);
+            self.process(packet, forward, net, None);
         }
         if self.is_over() {
             self.release(net);

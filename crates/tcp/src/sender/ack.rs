@@ -105,7 +105,7 @@ impl Sender {
         let summary = self.process_expected_ack(ack, timestamps.map(|(_, echo)| echo), now);
         if self.config.uses_rack() {
             if self.recovery.rack_on_expected_ack(&self.scoreboard) {
-                self.on_late_segment(&summary, tsval, flight, now);
+                self.on_late_segment(summary, tsval, flight, now);
                 return true;
             }
             if self.snd.una == self.snd.max {
@@ -124,11 +124,11 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn on_late_segment(&mut self, summary: &AckSummary, tsval: Option<u32>, flight: u64, now: Time) {
+    fn on_late_segment(&mut self, summary: AckSummary, tsval: Option<u32>, flight: u64, now: Time) {
         let lost = self.delivery_rate.lost();
         let (recovery, mut cx) = self.recovery_cx(now);
-        recovery.rack_on_late_segment(summary, &mut cx);
-        self.notify_ack(summary, tsval, BeforeAck { flight, lost, was_in_recovery: false }, now);
+        recovery.rack_on_late_segment(&summary, &mut cx);
+        self.notify_ack(&summary, tsval, BeforeAck { flight, lost, was_in_recovery: false }, now);
     }
 
     /// The same as [`Sender::notify_ack`] while nothing is lost and recovery has no part.
