@@ -116,7 +116,7 @@ def test_findings_name_the_settings_that_were_not_run(tmp_path: Path) -> None:
     assert (len(listed["exp1"]), len(listed["exp3"])) == (8, 4)
     page = done.report.read_text(encoding="utf-8")
     assert REFUSED in {t.name for t in done.analysis.tables}
-    assert "Cells that this back end can&#39;t run" in page
+    assert "Cells that were not run on this back end" in page
     assert "nan" not in "".join(f.why for f in done.analysis.findings)
     assert not any("nan" in p.reading for p in done.analysis.pictures)
     names = {p.name for p in done.analysis.pictures}
