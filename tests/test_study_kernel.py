@@ -227,6 +227,18 @@ def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(
     assert "decisive cells of pairs in the simulator" in done.report.read_text(encoding="utf-8")
 
 
+def test_both_back_ends_have_runs_of_the_same_length() -> None:
+    for found in reports():
+        assert found.kernel is not None
+        for experiment in (e for e in found.experiments if e.name in found.kernel.cells):
+            # Beside a study on the kernel, and beside one in the simulator.
+            for slower in (True, False):
+                here = found.scenario(experiment, quick=True, kernel=False, slower=slower)
+                there = found.scenario(experiment, quick=True, kernel=True, slower=slower)
+                assert here.duration == there.duration
+                assert here.repetitions == there.repetitions
+
+
 def test_only_a_run_of_the_simulator_leaves_the_kernel_out(tmp_path: Path) -> None:
     with pytest.raises(DumbbellError, match="left out of a run of the simulator, not of one on back end 'uml'"):
         run_study(study("geni-fairness"), tmp_path, quick=True, backend=Translated(), kernel=False)

@@ -218,7 +218,8 @@ def _beside(
     there, scenarios, folders = {}, {}, {}
     for experiment in (e for e in study.experiments if e.name in declared.cells):
         folder = _folder(place, experiment, on, quick)
-        scenario = study.scenario(experiment, quick=quick, kernel=on == "uml")
+        # Runs of both back ends have the same length.
+        scenario = study.scenario(experiment, quick=quick, kernel=on == "uml", slower=on == "sim")
         scenario = scenario.with_changes({"repetitions": repetitions or min(wanted, scenario.repetitions)})
         _forget_if_stale(folder, scenario, experiment, note)
         with watch(f"{experiment.name} {'on Linux' if on == 'uml' else 'in the simulator'}") as moved:
