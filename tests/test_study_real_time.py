@@ -74,8 +74,8 @@ def test_a_quick_study_in_real_time_has_the_decisive_cells(name: str) -> None:
 
 def test_less_room_is_for_fewer_repetitions_but_at_least_one() -> None:
     found = study("geni-fairness")
-    # Four cells of 30 s and 4 s more, each alone: their links need most of two processors.
-    one = 4 * 34
+    # Four cells of 20 s and 4 s more, each alone: their links need most of two processors.
+    one = 4 * 24
     assert fitted(found, room=2.5 * one).repetitions == 2
     assert fitted(found, room=1).repetitions == 1
 
