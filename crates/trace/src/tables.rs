@@ -94,6 +94,11 @@ macro_rules! table {
                 self.append_to(Table::new(format!("{}/{name}", $kind)))
             }
 
+            /// Reserves memory for at least so many more rows.
+            pub fn reserve(&mut self, rows: usize) {
+                $(self.$column.reserve_exact(rows);)+
+            }
+
             /// Returns the number of rows.
             #[must_use]
             pub fn rows(&self) -> usize {

@@ -236,7 +236,7 @@ impl Network {
             copies: Copies::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
-            packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag)),
+            packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag, end)),
             captures,
             fates: None,
             ahead: Vec::new(),

@@ -3,7 +3,9 @@
 //!
 //! Hosts and links run ahead of the clock, and links run late (see [`crate::network`]), so that rows come in another order. A row
 //! waits until the clock shows that none can come before it. Rows are sorted and written to the columns in batches that
-//! fit into the processor's cache: sorting the whole table at the end costs several times as much.
+//! fit into the processor's cache: sorting the whole table at the end costs several times as much. Until then the rows of
+//! each event and direction wait in a list of their own. Most of these lists are in order, and merging a few is faster than
+//! sorting.
 
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::PacketTable;
@@ -12,8 +14,14 @@ use dumbbell_units::{Dur, Time};
 
 /// Rows after which the first batch is written.
 const BATCH: usize = 4096;
-/// In a key: bits of the row's index, below the flow.
+/// Lists of waiting rows: one for each event and direction.
+const LISTS: usize = 6;
+/// In a key: bits of the row's place in its list, below the number of the list.
+const PLACE_BITS: u32 = 27;
+/// In a key: bits of the row's list and place, below the flow.
 const INDEX_BITS: u32 = 30;
+/// The columns grow at most by this factor at a time.
+const GROWTH: usize = 8;
 
 /// The event of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +46,21 @@ pub(crate) struct PacketRow {
 }
 
 impl PacketRow {
-    /// Returns the row's place in the table, with its index among the waiting rows in the lowest bits.
-    fn key(&self, index: usize) -> u128 {
-        let place = match self.event {
+    /// The number of its list.
+    fn list(&self) -> usize {
+        2 * self.event as usize + self.flow as usize % 2
+    }
+
+    /// Returns the row's place in the table, with its list and its place there in the lowest bits.
+    fn key(&self, list: usize, place: usize) -> u128 {
+        let event = match self.event {
             PacketEvent::Received => 0,
             PacketEvent::Sent => 1,
             PacketEvent::Dropped => 2,
         };
-        let flow = u128::from(direction_of(self.flow)) << INDEX_BITS;
-        u128::from(self.at.0) << 64 | place << 62 | flow | index as u128
+        let flow = u64::from(direction_of(self.flow)) << INDEX_BITS;
+        let rest = event << 62 | flow | (list << PLACE_BITS | place) as u64;
+        u128::from(self.at.0) << 64 | u128::from(rest)
     }
 }
 
@@ -54,7 +68,11 @@ impl PacketRow {
 #[derive(Debug)]
 pub(crate) struct PacketRecorder {
     table: PacketTable,
-    waiting: Vec<PacketRow>,
+    /// The time from which on the table has rows, and the end of the run.
+    since: Time,
+    end: Time,
+    lists: [Vec<PacketRow>; LISTS],
+    waiting: usize,
     /// Number of waiting rows after which a batch is written.
     batch: usize,
     /// How far links may be behind the clock.
@@ -65,10 +83,13 @@ pub(crate) struct PacketRecorder {
 }
 
 impl PacketRecorder {
-    pub(crate) fn new(lag: Dur) -> PacketRecorder {
+    pub(crate) fn new(lag: Dur, end: Time) -> PacketRecorder {
         PacketRecorder {
             table: PacketTable::default(),
-            waiting: Vec::new(),
+            since: Time::ZERO,
+            end,
+            lists: Default::default(),
+            waiting: 0,
             batch: BATCH,
             lag,
             keys: Vec::new(),
@@ -78,23 +99,26 @@ impl PacketRecorder {
 
     /// Adds a row; `clock` is the time of the event in progress.
     pub(crate) fn row(&mut self, row: PacketRow, clock: Time) {
-        if self.waiting.len() >= self.batch {
+        if self.waiting >= self.batch {
             self.write_before(Time(clock.0.saturating_sub(self.lag.0)));
-            self.batch = BATCH.max(2 * self.waiting.len());
+            self.batch = BATCH.max(2 * self.waiting);
         }
-        self.waiting.push(row);
+        self.waiting += 1;
+        self.lists[row.list()].push(row);
     }
 
     /// Writes the waiting rows before `end` to the columns.
     fn write_before(&mut self, end: Time) {
-        let due = self.waiting.iter().enumerate().filter(|(_, row)| row.at < end);
         self.keys.clear();
-        self.keys.extend(due.map(|(index, row)| row.key(index)));
-        self.keys.sort(); // the stable sort uses the ascending runs, of which a batch has many
+        for (list, rows) in self.lists.iter().enumerate() {
+            let due = rows.iter().enumerate().filter(|(_, row)| row.at < end);
+            self.keys.extend(due.map(|(place, row)| row.key(list, place)));
+        }
+        self.keys.sort(); // the stable sort merges ascending runs, such as most lists
         self.order_drops();
-        let row = |key: &u128| self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
         self.sorted.clear();
-        self.sorted.extend(self.keys.iter().map(row));
+        self.sorted.extend(self.keys.iter().map(|key| *row_of(&self.lists, *key)));
+        self.make_room(end);
         let (rows, table) = (self.sorted.iter(), &mut self.table);
         table.t_ns.extend(rows.clone().map(|row| row.at.0));
         table.event.extend(rows.clone().map(|row| row.event as u8));
@@ -104,16 +128,30 @@ impl PacketRecorder {
         table.payload.extend(rows.clone().map(|row| row.payload));
         table.bytes.extend(rows.clone().map(|row| row.bytes));
         table.retransmission.extend(rows.map(|row| u8::from(row.retransmission)));
-        self.waiting.retain(|row| row.at >= end);
+        self.lists.iter_mut().for_each(|rows| rows.retain(|row| row.at >= end));
+        self.waiting = self.lists.iter().map(Vec::len).sum();
+    }
+
+    /// Makes room for the rows before `now`, and for those that are expected after them: growth may copy the columns, and
+    /// memory that is not used yet costs nothing.
+    fn make_room(&mut self, now: Time) {
+        let rows = self.table.rows() + self.sorted.len();
+        if rows > self.table.t_ns.capacity() {
+            let share = self.end.since(now).0 as f64 / now.since(self.since).0 as f64;
+            let expected = (rows as f64 * share) as usize;
+            self.table.reserve(self.sorted.len() + expected.min((GROWTH - 1) * rows));
+        }
     }
 
     /// Puts the drops of a flow at one instant in an order that doesn't depend on when the links processed them.
     fn order_drops(&mut self) {
-        let row = |key: &u128| &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
+        if self.lists[2 * PacketEvent::Dropped as usize..].iter().all(Vec::is_empty) {
+            return;
+        }
         for drops in self.keys.chunk_by_mut(|a, b| a >> INDEX_BITS == b >> INDEX_BITS) {
-            if drops.len() > 1 && row(&drops[0]).event == PacketEvent::Dropped {
+            if drops.len() > 1 && row_of(&self.lists, drops[0]).event == PacketEvent::Dropped {
                 drops.sort_by_key(|key| {
-                    let row = row(key);
+                    let row = row_of(&self.lists, *key);
                     (row.connection, row.number, row.retransmission)
                 });
             }
@@ -123,6 +161,7 @@ impl PacketRecorder {
     /// Passes on the rows that have been written, if they are at least so many.
     pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
         if self.table.rows() >= least {
+            self.since = Time(self.table.t_ns.last().map_or(0, |t| *t));
             sink(named(std::mem::take(&mut self.table)));
         }
     }
@@ -132,6 +171,12 @@ impl PacketRecorder {
         self.write_before(Time::NEVER);
         named(self.table)
     }
+}
+
+/// The waiting row with this key.
+fn row_of(lists: &[Vec<PacketRow>; LISTS], key: u128) -> &PacketRow {
+    let index = key as usize & ((1 << INDEX_BITS) - 1);
+    &lists[index >> PLACE_BITS][index & ((1 << PLACE_BITS) - 1)]
 }
 
 fn named(table: PacketTable) -> Table {
@@ -149,7 +194,7 @@ mod tests {
     #[test]
     fn batches_give_the_same_table_as_one_sort() {
         let mut random = Stream::new(4, "packets");
-        let mut recorder = PacketRecorder::new(Dur(500));
+        let mut recorder = PacketRecorder::new(Dur(500), Time(10_000));
         let mut all = Vec::new();
         for number in 0..30_000 {
             let clock = number / 3;
