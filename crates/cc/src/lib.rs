@@ -181,6 +181,11 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         true
     }
 
+    /// True if [`AckEvent::one_way`] is needed; otherwise it may be None.
+    fn wants_one_way(&self) -> bool {
+        true
+    }
+
     /// Returns the window, threshold and pacing rate that apply now.
     fn control(&self) -> Control;
 

@@ -1,9 +1,10 @@
 //! The queue of a link whose discipline is a plain FIFO. The departure of a packet is known when it arrives, so packets are
 //! not stored: only their sizes are, until they depart.
 
+use crate::ring::Ring;
 use dumbbell_qdisc::{Backlog, PlainFifo};
 use dumbbell_units::Time;
-use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 /// See the top of this file.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct FifoQueue {
 #[derive(Debug, Default)]
 struct Waiting {
     /// Begin of the transmission, and size, of each waiting packet, and of some before them.
-    packets: VecDeque<(Time, u32)>,
+    packets: Ring<(Time, NonZeroU32)>,
     /// Bytes of these packets.
     bytes: u64,
 }
@@ -31,9 +32,8 @@ impl Waiting {
     /// The backlog at `now`: a packet whose transmission begins now does not wait.
     #[inline(never)]
     fn backlog(&mut self, now: Time) -> Backlog {
-        while let Some(&(_, bytes)) = self.packets.front().filter(|(begin, _)| *begin <= now) {
-            self.bytes -= u64::from(bytes);
-            self.packets.pop_front();
+        while let Some((_, bytes)) = self.packets.pop_if(|(begin, _)| *begin <= now) {
+            self.bytes -= u64::from(bytes.get());
         }
         self.most()
     }
@@ -61,11 +61,10 @@ impl FifoQueue {
     pub(crate) fn enqueue(&mut self, bytes: u32, now: Time, begin: Time) -> bool {
         let waiting = self.waiting.get_or_insert_default();
         // Packets that have begun matter only if the queue seems to be full, or its memory is.
-        let has_room = waiting.packets.len() < waiting.packets.capacity();
-        let fits = has_room && self.rule.admits(waiting.most(), bytes)
+        let fits = !waiting.packets.is_full() && self.rule.admits(waiting.most(), bytes)
             || self.rule.admits(waiting.backlog(now), bytes);
-        if fits {
-            waiting.packets.push_back((begin, bytes));
+        if let Some(size) = NonZeroU32::new(bytes).filter(|_| fits) {
+            waiting.packets.push((begin, size)); // every packet has bytes
             waiting.bytes += u64::from(bytes);
         }
         fits

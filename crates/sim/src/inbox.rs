@@ -1,10 +1,11 @@
 //! Packets on their path to a link that runs late (see [`crate::network`]), in the order of their arrivals.
 
 use crate::events::LONGEST;
+use crate::ring::Ring;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// A packet on its path, ordered by arrival as an event is.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Ord for Incoming {
 pub(crate) struct Inbox {
     /// The last arrival that was added to `in_order`.
     last: Time,
-    in_order: VecDeque<Incoming>,
+    in_order: Ring<Incoming>,
     overtaken: BinaryHeap<Reverse<Incoming>>,
 }
 
@@ -57,7 +58,7 @@ impl Inbox {
     pub(crate) fn push(&mut self, incoming: Incoming) {
         if incoming.at > self.last {
             self.last = incoming.at;
-            self.in_order.push_back(incoming);
+            self.in_order.push(incoming);
         } else {
             self.insert(incoming);
         }
@@ -70,7 +71,7 @@ impl Inbox {
             Some(last) if *last > incoming => self.overtaken.push(Reverse(incoming)),
             _ => {
                 self.last = incoming.at;
-                self.in_order.push_back(incoming);
+                self.in_order.push(incoming);
             }
         }
     }
@@ -99,8 +100,7 @@ impl Inbox {
     #[inline]
     pub(crate) fn pop(&mut self, until: Time) -> Option<Incoming> {
         if self.overtaken.is_empty() {
-            let arrives = self.in_order.front().is_some_and(|incoming| incoming.at <= until);
-            return if arrives { self.in_order.pop_front() } else { None };
+            return self.in_order.pop_if(|incoming| incoming.at <= until);
         }
         if self.first() > until {
             return None;
@@ -108,13 +108,13 @@ impl Inbox {
         if self.heap_is_first() {
             return self.overtaken.pop().map(|Reverse(incoming)| incoming);
         }
-        self.in_order.pop_front()
+        self.in_order.pop_if(|_| true)
     }
 
     /// Frees the memory, if there is no packet.
     pub(crate) fn free_buffers(&mut self) {
         if self.first() == Time::NEVER {
-            (self.in_order, self.overtaken) = (VecDeque::new(), BinaryHeap::new());
+            (self.in_order, self.overtaken) = (Ring::default(), BinaryHeap::new());
         }
     }
 

@@ -35,6 +35,7 @@ mod qlog;
 mod queue_result;
 mod record;
 mod reorder;
+mod ring;
 mod run;
 mod simulation;
 mod tcp_meter;

@@ -201,7 +201,8 @@ impl Link {
         let arrival = self.fifo_busy_until.after(self.delay);
         if self.meter.contains(now, self.fifo_busy_until) {
             size.waited += 1;
-            self.meter.waited(bytes, begin.since(now));
+            size.waiting += u128::from(begin.since(now).0);
+            self.meter.waited(begin.since(now));
         } else {
             self.meter.counts(now).arrivals += 1;
             self.meter.waits_from(bytes, now, begin.min(end));

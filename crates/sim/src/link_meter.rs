@@ -207,12 +207,16 @@ impl LinkMeter {
         }
     }
 
-    /// Records the waiting of a packet that comes and leaves within the measurement; [`LinkMeter::left`] counts it.
+    /// Records the waiting of a packet that comes and leaves within the measurement; [`LinkMeter::left`] and
+    /// [`LinkMeter::have_waited`] count it.
     #[inline]
-    pub(crate) fn waited(&mut self, bytes: u32, sojourn: Dur) {
-        let waits = self.waits();
-        waits.backlog.add_span(bytes, sojourn);
-        waits.sojourn.record(sojourn);
+    pub(crate) fn waited(&mut self, sojourn: Dur) {
+        self.waits().sojourn.record(sojourn);
+    }
+
+    /// Adds packets of `bytes` to the backlog that have waited `ns` together, after the start.
+    pub(crate) fn have_waited(&mut self, bytes: u32, ns: u128) {
+        self.waits().backlog.add_spans(bytes, ns);
     }
 
     /// Records the waiting of a packet from `since` until `until`, which may be before the measurement.

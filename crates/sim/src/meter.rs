@@ -41,7 +41,7 @@ impl<const N: usize> TimeAverages<N> {
         self.values = values;
     }
 
-    #[inline]
+    #[inline(always)] // after each ACK
     fn settle(&mut self, now: Time) {
         let span = now.since(self.since).0;
         self.since = now;
@@ -98,14 +98,14 @@ impl BacklogMeter {
     /// Adds a packet that waits from `since` until `until`, to the backlog that is set.
     #[inline]
     pub fn add(&mut self, bytes: u32, since: Time, until: Time) {
-        self.add_span(bytes, until.since(since.max(self.from)));
+        self.add_spans(bytes, u128::from(until.since(since.max(self.from)).0));
     }
 
-    /// Adds a packet that waits for `span` after the start, to the backlog that is set.
+    /// Adds packets of `bytes` that wait after the start, `ns` together, to the backlog that is set.
     #[inline]
-    pub fn add_span(&mut self, bytes: u32, span: Dur) {
-        self.packet_ns += u128::from(span.0);
-        self.byte_ns += u128::from(bytes) * u128::from(span.0);
+    pub fn add_spans(&mut self, bytes: u32, ns: u128) {
+        self.packet_ns += ns;
+        self.byte_ns += u128::from(bytes) * ns;
     }
 
     fn settle(&mut self, now: Time) {

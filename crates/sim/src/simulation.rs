@@ -219,12 +219,11 @@ fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
     let now = net.now;
     let mut n = 0;
     while n < net.ahead.len() {
-        match net.arrives_ahead(n) {
-            Some((packet, at)) if flows[flow_of(&packet)].on_packet_ahead(packet, at, net) => {
-                net.now = now;
-                net.free(packet.body);
-            }
-            _ => net.not_ahead(n),
+        let flow = direction_of(net.ahead[n].packet.flow) as usize / 2;
+        if flows[flow].on_packet_ahead(n, net) {
+            net.now = now;
+        } else {
+            net.not_ahead(n);
         }
         n += 1;
     }

@@ -22,6 +22,8 @@ pub(crate) struct CcDriver {
     pub(crate) wants_arrivals: bool,
     /// True if it needs delivery rates.
     pub(crate) wants_rates: bool,
+    /// True if it needs one-way delays.
+    pub(crate) wants_one_way: bool,
     /// The context of the last event.
     cx: Cx,
 }
@@ -40,6 +42,7 @@ impl CcDriver {
             wants_sent: algorithm.wants_sent(),
             wants_arrivals: algorithm.wants_arrivals(),
             wants_rates: algorithm.wants_rates(),
+            wants_one_way: algorithm.wants_one_way(),
             algorithm,
         }
     }

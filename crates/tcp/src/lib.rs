@@ -40,4 +40,4 @@ pub use delivery_rate::{DeliveryRate, TxState};
 pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};
 pub use scoreboard::{DeliveredSegment, SegmentFate};
 pub use segment::{Segment, TCP_HEADER};
-pub use sender::Counters;
+pub use sender::{BulkStep, Counters, NewSegment};

@@ -23,7 +23,7 @@ impl MinRtt {
         self.best.map(|best| best[0].1)
     }
 
-    #[inline]
+    #[inline(always)] // for each ACK
     pub(crate) fn sample(&mut self, rtt: Dur, now: Time) {
         // Above all samples, while the smallest is still young: nothing changes.
         let is_ignored = self.best.as_ref().is_some_and(|best| match self.window {

@@ -21,12 +21,20 @@ pub(crate) struct RttEstimator {
     /// SRTT and RTTVAR, ns.
     estimate: Option<(f64, f64)>,
     linux: LinuxRttvar,
-    /// SRTT, and the RTO without backoff; stored because they are read much more often than they change.
-    srtt: Option<Dur>,
+    /// SRTT and RTO; stored because they are read much more often than they change.
+    path: PathRtt,
+    /// The RTO without backoff.
     base_rto: Dur,
     backoff: u32,
+}
+
+/// The estimates that others use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathRtt {
+    /// Smoothed round-trip time; None before the first sample.
+    pub(crate) srtt: Option<Dur>,
     /// The RTO, backoff included.
-    rto: Dur,
+    pub(crate) rto: Dur,
 }
 
 impl RttEstimator {
@@ -36,59 +44,89 @@ impl RttEstimator {
             config,
             estimate: None,
             linux: LinuxRttvar::default(),
-            srtt: None,
+            path: PathRtt { srtt: None, rto: config.initial.min(config.max) },
             base_rto: config.initial,
             backoff: 0,
-            rto: config.initial.min(config.max),
         }
     }
 
     /// Adds the round trip of a segment that was sent once, from `sent` to `now`; ends backoff [RFC 6298 §3, (5.7)].
     /// `snd_una` and `snd_nxt` are those after the ACK: Linux's rule counts round trips with them.
+    #[inline]
     pub(crate) fn sample(&mut self, sent: Time, now: Time, snd_una: u64, snd_nxt: u64) {
         let tick = self.config.granularity.0.max(1);
         let count = |t: Time| (t.0 + self.config.clock_phase.0) / tick;
         let ticks = if tick == 1 { now.0 - sent.0 } else { count(now) - count(sent) }.max(1);
-        let r = (ticks * tick).cast_signed() as f64; // cheaper than from u64
-        let (srtt, rttvar) = match (self.config.estimator, self.estimate) {
-            (RtoEstimator::WholeTicks, estimate) => in_integers(estimate, ticks, tick as f64),
-            (_, None) => (r, r / 2.0),
-            (_, Some((srtt, rttvar))) => {
-                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
+        match self.config.estimator {
+            RtoEstimator::Rfc6298 => self.sample_rfc6298(ticks, tick),
+            RtoEstimator::Linux => self.sample_linux(ticks, tick, snd_una, snd_nxt),
+            RtoEstimator::WholeTicks => self.sample_in_ticks(ticks, tick),
+        }
+    }
+
+    /// Returns the next SRTT and RTTVAR with a round trip of `r` ns [RFC 6298 (2.2), (2.3)].
+    #[inline]
+    fn smoothed(&self, r: f64) -> (f64, f64) {
+        match self.estimate {
+            None => (r, r / 2.0),
+            Some((srtt, rttvar)) => {
+                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0)
             }
-        };
-        let rto = match self.config.estimator {
-            RtoEstimator::Linux => {
-                let error = self.estimate.map(|(srtt, _)| r - srtt);
-                let rto_min = self.config.min.0 as f64;
-                whole(srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt))
-            }
-            estimator => {
-                let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
-                let rto = whole(srtt + variance);
-                let in_ticks = estimator == RtoEstimator::WholeTicks;
-                if in_ticks { Dur(rto.0 / tick * tick) } else { rto }.max(self.config.min)
-            }
-        };
+        }
+    }
+
+    #[inline(never)]
+    fn sample_rfc6298(&mut self, ticks: u64, tick: u64) {
+        let (srtt, rttvar) = self.smoothed(nanoseconds(ticks, tick));
+        let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
+        self.set(srtt, rttvar, whole(srtt + variance).max(self.config.min));
+    }
+
+    #[inline(never)]
+    fn sample_linux(&mut self, ticks: u64, tick: u64, snd_una: u64, snd_nxt: u64) {
+        let r = nanoseconds(ticks, tick);
+        let (srtt, rttvar) = self.smoothed(r);
+        let error = self.estimate.map(|(srtt, _)| r - srtt);
+        let rto_min = self.config.min.0 as f64;
+        let rto = whole(srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt));
+        self.set(srtt, rttvar, rto);
+    }
+
+    #[inline(never)]
+    fn sample_in_ticks(&mut self, ticks: u64, tick: u64) {
+        let (srtt, rttvar) = in_integers(self.estimate, ticks, tick as f64);
+        let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
+        let rto = whole(srtt + variance);
+        self.set(srtt, rttvar, Dur(rto.0 / tick * tick).max(self.config.min));
+    }
+
+    /// Sets the estimates, and the RTO without backoff.
+    #[inline]
+    fn set(&mut self, srtt: f64, rttvar: f64, rto: Dur) {
         self.estimate = Some((srtt, rttvar));
-        self.srtt = Some(whole(srtt));
+        self.path = PathRtt { srtt: Some(whole(srtt)), rto: rto.min(self.config.max) };
         self.base_rto = rto;
         self.backoff = 0;
-        self.rto = rto.min(self.config.max);
     }
 
     /// Smoothed round-trip time; None before the first sample.
     pub(crate) fn srtt(&self) -> Option<Dur> {
-        self.srtt
+        self.path.srtt
+    }
+
+    /// SRTT and RTO.
+    #[inline]
+    pub(crate) fn path(&self) -> &PathRtt {
+        &self.path
     }
 
     /// The current RTO, backoff included.
     pub(crate) fn rto(&self) -> Dur {
-        self.rto
+        self.path.rto
     }
 
     fn update_rto(&mut self) {
-        self.rto = (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max);
+        self.path.rto = (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max);
     }
 
     /// Doubles the RTO after the timer expired [RFC 6298 (5.5)].
@@ -140,6 +178,12 @@ impl LinuxRttvar {
         }
         self.rttvar
     }
+}
+
+/// Returns a number of ticks in nanoseconds.
+#[inline]
+fn nanoseconds(ticks: u64, tick: u64) -> f64 {
+    (ticks * tick).cast_signed() as f64 // cheaper than from u64
 }
 
 /// Returns a number of nanoseconds that isn't negative, rounded.

@@ -49,6 +49,11 @@ pub trait LossDriven: Send + std::fmt::Debug {
         false
     }
 
+    /// True if [`AckEvent::one_way`] is needed.
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     /// Every ACK that delivers data, also in recovery: takes RTT and rate samples. Linux: `pkts_acked`.
     fn on_ack_sample(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
@@ -192,6 +197,10 @@ impl<L: LossDriven> CongestionControl for L {
 
     fn wants_rates(&self) -> bool {
         LossDriven::wants_rates(self)
+    }
+
+    fn wants_one_way(&self) -> bool {
+        LossDriven::wants_one_way(self)
     }
 
     fn control(&self) -> Control {

@@ -277,6 +277,10 @@ impl CongestionControl for Copa {
         self.nearly_empty_at = cx.now; // this flow didn't keep the queue from draining
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         false
     }

@@ -58,6 +58,10 @@ impl CongestionControl for Fixed {
         false
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         false
     }

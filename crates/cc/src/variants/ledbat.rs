@@ -138,6 +138,10 @@ impl LossDriven for Ledbat {
         &mut self.window
     }
 
+    fn wants_one_way(&self) -> bool {
+        self.one_way
+    }
+
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };
         let one_way = ev.one_way.filter(|_| self.one_way);

@@ -151,6 +151,10 @@ impl LossDriven for Lp {
         &mut self.window
     }
 
+    fn wants_one_way(&self) -> bool {
+        self.one_way
+    }
+
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if std::mem::take(&mut self.responded) {
             // DIVERGES [KK]: no delay counts until a segment that was sent after the response is acknowledged, instead of

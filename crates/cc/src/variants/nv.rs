@@ -267,6 +267,10 @@ impl LossDriven for Nv {
         &self.window
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         true
     }

@@ -96,9 +96,10 @@ pub(crate) trait Flow: Send {
     fn info_mut(&mut self) -> &mut FlowInfo;
     /// Processes a timer of this flow.
     fn on_timer(&mut self, timer: usize, net: &mut Network);
-    /// Processes a packet that arrives at `at`, after now, if nothing but its own timers happens to this endpoint before, and
-    /// nothing else of this flow depends on it. Returns false if it must wait.
-    fn on_packet_ahead(&mut self, _packet: Arrived, _at: Time, _net: &mut Network) -> bool {
+    /// Processes the n-th packet of [`Network::ahead`], which arrives after now, if nothing but its own timers happens to this
+    /// endpoint before, and nothing else of this flow depends on it. Its slot in the pool is then free, or has another
+    /// packet. Returns false if it must wait.
+    fn on_packet_ahead(&mut self, _n: usize, _net: &mut Network) -> bool {
         false
     }
     /// Processes a packet of this flow; `forward`: at the data receiver.

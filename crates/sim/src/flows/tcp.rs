@@ -75,8 +75,6 @@ pub(crate) struct TcpFlow {
     transfers: Option<Transfers>,
     factory: Arc<ConnectionFactory>,
     source: Option<Box<Source>>,
-    /// True if the flow has no TLS and no recorder.
-    is_plain: bool,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
@@ -86,6 +84,9 @@ pub(crate) struct TcpFlow {
     /// Packets that have arrived at both ends, modulo 2^32.
     arrived: u32,
     open: bool,
+    /// The time until which packets may be processed ahead of the clock: of a flow without TLS and recorder, while a connection
+    /// is open, its stop.
+    ahead_until: Time,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
     begun: u64,
@@ -119,7 +120,6 @@ impl TcpFlow {
             info,
             application,
             transfers: Transfers::of(&app),
-            is_plain: factory.tls.is_none() && recorder.is_none(),
             app,
             factory,
             source: source.map(Box::new),
@@ -129,6 +129,7 @@ impl TcpFlow {
             connection: 0,
             arrived: 0,
             open: false,
+            ahead_until: Time::ZERO,
             timers: [Time::NEVER; 2],
             begun: 0,
             completed: 0,
@@ -149,6 +150,9 @@ impl TcpFlow {
         let client = if matches!(self.app, AppPlan::Page { .. }) { Side::Receiver } else { Side::Sender };
         let mut connection = Box::new(self.factory.connection(client, &mut self.random, &mut self.seeds));
         self.open = true;
+        if self.factory.tls.is_none() && self.recorder.is_none() {
+            self.ahead_until = self.info.stop;
+        }
         if let Some(Transfers { bytes, .. }) = self.transfers {
             if self.begun == 0 {
                 self.first_begun_at = now;
@@ -182,11 +186,12 @@ impl TcpFlow {
 
     /// Lets the application at the data sender act after an event, then sends.
     fn serve_sender(&mut self, net: &mut Network) {
-        self.act_and_send(net);
+        self.act_and_send(net, &mut None);
     }
 
+    /// The same; `processed`: see [`Network::send_segments`].
     #[inline(always)] // after each ACK
-    fn act_and_send(&mut self, net: &mut Network) {
+    fn act_and_send(&mut self, net: &mut Network, processed: &mut Option<u32>) {
         let Some(connection) = &mut self.current else { return };
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app
             && connection.delivered(Side::Sender) >= request_bytes
@@ -195,7 +200,7 @@ impl TcpFlow {
             connection.write(Side::Sender, bytes);
             connection.close(Side::Sender);
         }
-        self.pump(Side::Sender, net);
+        self.pump(Side::Sender, net, processed);
         if self.observe(net.now) == Some(State::Done) {
             self.check_completion(net);
         }
@@ -207,15 +212,15 @@ impl TcpFlow {
         if connection.receiver().peer_has_closed() && !connection.has_closed(Side::Receiver) {
             connection.close(Side::Receiver);
         }
-        self.pump(Side::Receiver, net);
+        self.pump(Side::Receiver, net, &mut None);
         self.check_completion(net);
     }
 
     #[inline(always)] // the side is constant at both calls
-    fn pump(&mut self, side: Side, net: &mut Network) {
+    fn pump(&mut self, side: Side, net: &mut Network, processed: &mut Option<u32>) {
         let Some(connection) = &mut self.current else { return };
         let endpoint = connection.end_mut(side);
-        net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection);
+        net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection, processed);
         let timer = endpoint.next_timer(net.now);
         self.arm(side, timer, net);
     }
@@ -275,7 +280,7 @@ impl TcpFlow {
         }
         let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
         if over {
-            self.open = false;
+            (self.open, self.ahead_until) = (false, Time::ZERO);
             let more = repeat == 0 || self.begun < repeat;
             let at = if more { (self.begun_at + every).max(net.now) } else { self.info.stop };
             net.set_timer(self.info.index, APP, at.min(self.info.stop));
@@ -315,57 +320,47 @@ impl TcpFlow {
     }
 
     /// True if a packet that arrives at `at` can be processed now; see [`Flow::on_packet_ahead`].
-    #[inline]
+    #[inline(always)] // the direction is constant
     fn goes_ahead(&self, body: &Body, forward: bool, at: Time) -> bool {
+        if body.connection != self.connection || at >= self.ahead_until {
+            return false;
+        }
         let Some(connection) = self.current.as_deref() else { return false };
-        let goes_on = match (forward, &self.transfers) {
-            (true, None) => true,
-            (true, Some(Transfers { requested: true, .. })) => false,
-            (true, Some(Transfers { bytes, .. })) => {
-                connection.receiver().delivered() + u64::from(body.segment.payload) < *bytes
-            }
-            // The sender has no further writes, and the connection stays open.
-            (false, _) => {
-                self.source.is_none()
-                    && matches!(connection.sender().state(), State::Established | State::FinWait)
-                    && !body.segment.flags.contains(TcpFlags::FIN)
-                    // The arrival of the last byte ends the averages, and may be earlier than `at`.
-                    && !(self.is_last_transfer() && connection.sender().unsent() == 0)
-            }
-        };
-        goes_on && self.open && self.is_plain && body.connection == self.connection && at < self.info.stop
+        if forward {
+            return self.transfers.is_none() || self.stays_incomplete(connection, body);
+        }
+        // The sender has no further writes, and the connection stays open.
+        self.source.is_none()
+            && matches!(connection.sender().state(), State::Established | State::FinWait)
+            && !body.segment.flags.contains(TcpFlags::FIN)
+            // The arrival of the last byte ends the averages, and may be earlier than this ACK.
+            && !(self.is_last_transfer() && connection.sender().unsent() == 0)
     }
 
-    /// Processes a packet that arrives at `at`: now, or `ahead` of the clock, see [`Flow::on_packet_ahead`]. Returns false if
-    /// it must wait. One function for both cases, so that it is compiled once.
-    fn process(&mut self, packet: Arrived, at: Time, ahead: bool, net: &mut Network) -> bool {
-        let forward = packet.flow.is_multiple_of(2);
-        if ahead {
-            if !self.goes_ahead(net.body(packet.body), forward, at) {
-                return false;
-            }
-            let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
-            while self.timers[side] < at {
-                net.now = self.timers[side];
-                self.on_timer(timer, net);
-            }
-            net.begin_ahead(&packet, at);
-        }
-        if forward && !self.all_transfers_completed() {
-            self.info.counts(packet, net.now);
-        }
-        self.arrived = self.arrived.wrapping_add(1);
+    /// True if the data of a segment doesn't complete the transfer.
+    #[inline]
+    fn stays_incomplete(&self, connection: &Connection, body: &Body) -> bool {
+        let arrived = connection.receiver().delivered() + u64::from(body.segment.payload);
+        self.transfers.is_some_and(|transfers| !transfers.requested && arrived < transfers.bytes)
+    }
+
+    /// Processes a packet that arrives now. Another packet may take its slot in the pool, if that is `processed`.
+    #[inline(always)] // the direction is constant ahead of the clock
+    fn process(
+        &mut self,
+        packet: Arrived,
+        forward: bool,
+        net: &mut Network,
+        mut processed: Option<u32>,
+    ) -> Option<u32> {
         let body = net.body(packet.body);
-        if !ahead && body.connection != self.connection {
-            return true; // of an earlier connection
-        }
-        let Some(connection) = self.current.as_deref_mut() else { return true };
+        let Some(connection) = self.current.as_deref_mut() else { return processed };
         if forward {
             let quiet =
                 connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
             if quiet && !connection.has_tls() {
                 let receiver = connection.end_mut(Side::Receiver);
-                net.send_acks(&self.info, receiver, self.connection);
+                net.send_acks(&self.info, receiver, self.connection, &mut processed);
                 // No other timer of the endpoint has changed.
                 let timer = receiver.ack_timer();
                 self.arm(Side::Receiver, timer, net);
@@ -382,9 +377,37 @@ impl TcpFlow {
             if let Some(recorder) = &mut self.recorder {
                 recorder.acknowledged(sender.newly_delivered(), net.now);
             }
-            self.act_and_send(net);
+            self.act_and_send(net, &mut processed);
+        }
+        processed
+    }
+
+    /// See [`Flow::on_packet_ahead`].
+    #[inline(always)] // the direction is constant
+    fn process_ahead(&mut self, packet: Arrived, forward: bool, at: Time, net: &mut Network) -> bool {
+        if !self.goes_ahead(net.body(packet.body), forward, at) {
+            return false;
+        }
+        let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
+        while self.timers[side] < at {
+            net.now = self.timers[side];
+            self.on_timer(timer, net);
+        }
+        net.begin_ahead(&packet, at);
+        self.count(packet, forward, at);
+        if let Some(slot) = self.process(packet, forward, net, Some(packet.body)) {
+            net.free(slot);
         }
         true
+    }
+
+    /// Counts a packet that arrives now.
+    #[inline(always)]
+    fn count(&mut self, packet: Arrived, forward: bool, now: Time) {
+        if forward && !self.all_transfers_completed() {
+            self.info.counts(packet, now);
+        }
+        self.arrived = self.arrived.wrapping_add(1);
     }
 
     /// True after the last transfer has arrived and its connection was closed by the sender.
@@ -475,12 +498,21 @@ impl Flow for TcpFlow {
         }
     }
 
-    fn on_packet_ahead(&mut self, packet: Arrived, at: Time, net: &mut Network) -> bool {
-        self.process(packet, at, true, net)
+    fn on_packet_ahead(&mut self, n: usize, net: &mut Network) -> bool {
+        let Some((packet, at)) = net.arrives_ahead(n) else { return false };
+        if packet.flow.is_multiple_of(2) {
+            self.process_ahead(packet, true, at, net)
+        } else {
+            self.process_ahead(packet, false, at, net)
+        }
     }
 
     fn on_packet(&mut self, packet: Arrived, _forward: bool, net: &mut Network) {
-        self.process(packet, net.now, false, net);
+        let forward = packet.flow.is_multiple_of(2);
+        self.count(packet, forward, net.now);
+        if net.body(packet.body).connection == self.connection {
+            self.process(packet, forward, net, None);
+        }
         if self.is_over() {
             self.release(net);
         }

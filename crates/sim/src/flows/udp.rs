@@ -5,7 +5,6 @@ use super::{APP, Flow, FlowInfo};
 use crate::meter::{DurationStats, VoiceMeter};
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{AppPlan, FlowResult};
-use dumbbell_units::Time;
 
 pub(crate) struct UdpFlow {
     info: FlowInfo,
@@ -68,9 +67,11 @@ impl Flow for UdpFlow {
         net.set_timer(self.info.index, APP, next);
     }
 
-    fn on_packet_ahead(&mut self, packet: Arrived, at: Time, net: &mut Network) -> bool {
+    fn on_packet_ahead(&mut self, n: usize, net: &mut Network) -> bool {
+        let Some((packet, at)) = net.arrives_ahead(n) else { return false };
         net.begin_ahead(&packet, at);
         self.on_packet(packet, true, net);
+        net.free(packet.body);
         true
     }
 

@@ -15,6 +15,8 @@ pub(super) struct Size {
     /// Packets that came and left within the measurement, not yet in the meter: without waiting, and after waiting.
     pub(super) passed: u64,
     pub(super) waited: u64,
+    /// The time for which these have waited, ns.
+    pub(super) waiting: u128,
 }
 
 /// See the top of this file.
@@ -38,7 +40,7 @@ impl Sizes {
         if self.0[0].bytes != bytes {
             self.0[0].report(meter);
             let time = rate.time_for(Bytes(u64::from(bytes)));
-            self.0[0] = Size { bytes, time, within: meter.room_for(time), passed: 0, waited: 0 };
+            self.0[0] = Size { bytes, time, within: meter.room_for(time), passed: 0, waited: 0, waiting: 0 };
         }
     }
 
@@ -57,6 +59,9 @@ impl Size {
 
     fn report(&mut self, meter: &mut LinkMeter) {
         meter.left(self.passed, self.waited, self.bytes, self.time);
-        (self.passed, self.waited) = (0, 0);
+        if self.waited > 0 {
+            meter.have_waited(self.bytes, self.waiting);
+        }
+        (self.passed, self.waited, self.waiting) = (0, 0, 0);
     }
 }

@@ -45,7 +45,7 @@ pub struct AckTimes {
     rtt_only: Option<Box<DurationStats>>,
     /// Times that are an ACK delay only.
     ack_delay_only: Option<Box<DurationStats>>,
-    /// Sum (ns) and number of the times from the first transmission to the cumulative ACK.
+    /// Sum (ns) and number of the times from the first transmission to the cumulative ACK that aren't in `both`.
     first: (u128, u64),
 }
 
@@ -67,11 +67,8 @@ impl AckTimes {
             return;
         }
         for p in packets {
-            let age = now.since(p.first_at);
-            self.first.0 += u128::from(age.0);
-            self.both.record(age);
+            self.both.record(now.since(p.first_at));
         }
-        self.first.1 += packets.len() as u64;
     }
 
     /// The same where not each packet was sent once and is covered by the cumulative ACK.
@@ -80,22 +77,18 @@ impl AckTimes {
         let covers_retransmission = covers_retransmission(packets);
         for p in packets.iter().filter(|p| p.payload > 0) {
             let age = now.since(p.first_at);
-            if p.fate != SegmentFate::Sacked {
+            let (once, sacked) = (p.transmissions == 1, p.fate == SegmentFate::Sacked);
+            let gives_rtt = once && gives_rtt(p.fate, covers_retransmission);
+            match (gives_rtt, sacked) {
+                (true, true) => self.rtt_only.get_or_insert_default().record(age),
+                (true, false) => self.both.record(age),
+                (false, false) if once => self.ack_delay_only.get_or_insert_default().record(age),
+                (false, _) => {}
+            }
+            if !gives_rtt && !sacked {
                 self.first.0 += u128::from(age.0);
                 self.first.1 += 1;
             }
-            if p.transmissions == 1 {
-                self.record(age, p.fate, covers_retransmission);
-            }
-        }
-    }
-
-    #[inline]
-    fn record(&mut self, age: Dur, fate: SegmentFate, covers_retransmission: bool) {
-        match (gives_rtt(fate, covers_retransmission), fate) {
-            (true, SegmentFate::Sacked) => self.rtt_only.get_or_insert_default().record(age),
-            (true, _) => self.both.record(age),
-            (false, _) => self.ack_delay_only.get_or_insert_default().record(age),
         }
     }
 
@@ -128,8 +121,8 @@ impl AckTimes {
         r.ack_delay_p95_ms = ack_delay.percentile_ms(0.95).into();
         r.ack_delay_p99_ms = ack_delay.percentile_ms(0.99).into();
         r.ack_delay_max_ms = ack_delay.max_ms().into();
-        let first_mean = (self.first.1 > 0).then(|| self.first.0 as f64 / self.first.1 as f64 * 1e-6);
-        r.ack_delay_first_mean_ms = first_mean.into();
+        let (sum, count) = (self.first.0 + self.both.sum, self.first.1 + self.both.count());
+        r.ack_delay_first_mean_ms = (count > 0).then(|| sum as f64 / count as f64 * 1e-6).into();
     }
 }
 

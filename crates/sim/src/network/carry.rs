@@ -1,7 +1,7 @@
 //! Packets pass links.
 
 use super::slots::LinkEvent;
-use super::{Ahead, Arrived, Network, Onward, PacketFate, Step};
+use super::{Arrived, Network, Onward, PacketFate, Step};
 use crate::inbox::Incoming;
 use crate::packets::Body;
 use crate::record::PacketEvent;
@@ -11,30 +11,31 @@ use dumbbell_units::Time;
 use dumbbell_units::flow_number::direction_of;
 
 impl Network {
-    /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
-    /// links that have lookahead.
+    /// A packet arrives at a link, now, or later on a link with lookahead. Continues over all following links that have
+    /// lookahead.
     #[inline(always)] // in the four places of the usual path
-    pub(super) fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
+    pub(super) fn carry(&mut self, mut link: usize, mut moving: Incoming) {
         loop {
-            let first = &mut self.links[link];
+            let (first, at) = (&mut self.links[link], moving.at);
             let onward = if first.is_idle_fifo(at) {
-                packet.enqueued = at;
-                at = first.cut_through_fifo(packet.bytes, at);
+                moving.packet.enqueued = at;
+                moving.at = first.cut_through_fifo(moving.packet.bytes, at);
                 first.onward
             } else if first.fifo.is_some() {
-                match first.enter_busy_fifo(&mut packet, at, self.end) {
-                    Some(arrival) if arrival < Time::NEVER => at = arrival,
+                match first.enter_busy_fifo(&mut moving.packet, at, self.end) {
+                    Some(arrival) if arrival < Time::NEVER => moving.at = arrival,
                     Some(_) => return, // its transmission begins after the end of the run
-                    None => return self.drop_from_fifo(link, packet, at),
+                    None => return self.drop_from_fifo(link, moving.packet, at),
                 }
                 first.onward
             } else {
-                let Some(leaves) = self.pass(link, packet, at) else { return };
-                (at, packet) = leaves;
+                let Some((at, packet)) = self.pass(link, moving.packet, at) else { return };
+                (moving.at, moving.packet) = (at, packet);
                 self.links[link].onward
             };
-            match self.send_on(onward, link, at, packet) {
-                Some(ahead) => (link, packet) = ahead,
+            moving.link = link as u32;
+            match self.send_on(onward, moving) {
+                Some((next, same)) => (link, moving) = (next, same),
                 None => return,
             }
         }
@@ -43,7 +44,7 @@ impl Network {
     /// The same, compiled once.
     #[inline(never)]
     fn carry_on(&mut self, link: usize, packet: Packet, at: Time) {
-        self.carry(link, packet, at);
+        self.carry(link, Incoming { at, packet, link: 0 });
     }
 
     /// A link with a plain FIFO drops a packet.
@@ -82,22 +83,23 @@ impl Network {
     /// Puts a packet onto a link's wire, to arrive at `at`. Returns the packet and the next link, if that has lookahead.
     #[inline]
     pub(crate) fn put_on_wire(&mut self, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
-        self.send_on(self.links[link].onward, link, at, packet)
+        let onward = self.links[link].onward;
+        let moving = Incoming { at, packet, link: link as u32 };
+        self.send_on(onward, moving).map(|(next, moving)| (next, moving.packet))
     }
 
     /// The same; `onward`: the step after the link.
     #[inline(always)] // as a part of the loop of `carry`
-    fn send_on(&mut self, onward: Onward, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
-        let Onward { step, next } = self.onward.of(onward, direction_of(packet.flow));
+    fn send_on(&mut self, onward: Onward, moving: Incoming) -> Option<(usize, Incoming)> {
+        let Onward { step, next } = self.onward.of(onward, direction_of(moving.packet.flow));
         if step == Step::Inbox {
-            let incoming = Incoming { at, packet, link: link as u32 };
-            self.links[next as usize].receive(incoming, &mut self.events);
-        } else if at > self.end || step == Step::Event {
-            self.links[link].put_on_wire(at, packet, &mut self.events);
+            self.links[next as usize].receive(moving, &mut self.events);
+        } else if moving.at > self.end || step == Step::Event {
+            self.links[moving.link as usize].put_on_wire(moving.at, moving.packet, &mut self.events);
         } else if step == Step::Lookahead {
-            return Some((next as usize, packet));
+            return Some((next as usize, moving));
         } else {
-            self.ahead.push(Ahead { at, link, packet });
+            self.ahead.push(moving);
         }
         None
     }
@@ -106,8 +108,8 @@ impl Network {
     /// as the network is concerned.
     #[inline]
     pub(crate) fn arrives_ahead(&self, n: usize) -> Option<(Arrived, Time)> {
-        let Ahead { at, link, packet: Packet { bytes, flow, body, ecn, .. } } = self.ahead[n];
-        let may = self.links[link].is_wire_empty()
+        let Incoming { at, link, packet: Packet { bytes, flow, body, ecn, .. } } = self.ahead[n];
+        let may = self.links[link as usize].is_wire_empty()
             && self.pool.get(body).copies.is_none()
             && (at < self.measure_from || self.now >= self.measure_from);
         may.then_some((Arrived { flow, bytes, body, ecn, is_first: true }, at))
@@ -122,9 +124,9 @@ impl Network {
 
     /// The n-th packet of the list `ahead` is processed when it arrives.
     pub(crate) fn not_ahead(&mut self, n: usize) {
-        let Ahead { at, link, packet: Packet { bytes, flow, body, class, ecn, enqueued } } = self.ahead[n];
+        let Incoming { at, link, packet: Packet { bytes, flow, body, class, ecn, enqueued } } = self.ahead[n];
         let packet = Packet { bytes, flow, body, class, ecn, enqueued };
-        self.links[link].put_on_wire(at, packet, &mut self.events);
+        self.links[link as usize].put_on_wire(at, packet, &mut self.events);
     }
 
     fn dequeue_next(&mut self, link: usize, at: Time) {
@@ -139,7 +141,7 @@ impl Network {
     /// Processes the arrivals and dequeues of a link up to and including `until`.
     fn run_link(&mut self, link: usize, until: Time) {
         while let Some(incoming) = self.links[link].next_incoming(until) {
-            self.carry(link, incoming.packet, incoming.at);
+            self.carry(link, incoming);
         }
         while let Some(due) = self.links[link].dequeue_due_by(until) {
             self.dequeue_next(link, due);

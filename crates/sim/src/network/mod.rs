@@ -27,6 +27,7 @@ use crate::error::SimError;
 use crate::events::{EventQueue, Kind};
 use crate::flows::TIMERS;
 use crate::impairments::Impairments;
+use crate::inbox::Incoming;
 use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Copies, Pool};
@@ -35,7 +36,7 @@ use crate::queue_result::queue_result;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_cc::Failure;
 use dumbbell_plan::{AppPlan, LOCAL, Name, Plan, QueueResult, Routes, Transfer};
-use dumbbell_qdisc::{Ecn, Packet};
+use dumbbell_qdisc::Ecn;
 use dumbbell_trace::{Table, Trace};
 use dumbbell_units::{Dur, Time};
 use feeders::Feeders;
@@ -73,12 +74,14 @@ pub(crate) struct Network {
     dropped: Vec<u64>,
     /// Duplicates of packets sent in the measured time of each flow, per flow and direction.
     duplicated: Vec<u64>,
+    /// True if packets are recorded, or captured.
+    watched: bool,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,
     /// Drops and duplications of packets whose contents are stored outside.
     pub(crate) fates: Option<Vec<PacketFate>>,
     /// Packets that their destinations may process ahead of the clock.
-    pub(crate) ahead: Vec<Ahead>,
+    pub(crate) ahead: Vec<Incoming>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) qlogs: Vec<Qlog>,
@@ -104,14 +107,6 @@ pub(crate) struct Arrived {
     pub(crate) ecn: Ecn,
     /// True unless another copy of the packet has arrived before.
     pub(crate) is_first: bool,
-}
-
-/// A packet that is on its last link, to arrive at `at`.
-#[derive(Debug)]
-pub(crate) struct Ahead {
-    pub(crate) at: Time,
-    pub(crate) link: usize,
-    pub(crate) packet: Packet,
 }
 
 /// A packet of a real stack.
@@ -236,6 +231,7 @@ impl Network {
             copies: Copies::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
+            watched: plan.trace.packets || captures.is_some(),
             packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag, end)),
             captures,
             fates: None,
@@ -283,7 +279,7 @@ impl Network {
 
     #[inline]
     fn record_packet(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
-        if self.packets.is_some() {
+        if self.watched {
             self.push_packet_row(event, direction, body, bytes, at);
         }
     }

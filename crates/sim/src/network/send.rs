@@ -3,12 +3,13 @@
 use super::{Injected, Network};
 use crate::capture::{Cause, QuicSender};
 use crate::flows::FlowInfo;
+use crate::inbox::Incoming;
 use crate::packets::Body;
 use crate::qlog::ConnectionLog;
 use crate::record::PacketEvent;
 use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_quic::{Datagram, UDP_HEADER};
-use dumbbell_tcp::{Due, Endpoint};
+use dumbbell_tcp::{BulkStep, Due, Endpoint};
 use dumbbell_units::Time;
 use dumbbell_units::flow_number::LANE_SHIFT;
 
@@ -27,8 +28,40 @@ impl Network {
         self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
     }
 
-    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`.
+    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`. The first may take the slot of a
+    /// packet that was `processed`.
     pub(crate) fn send_segments(
+        &mut self,
+        flow: &FlowInfo,
+        forward: bool,
+        endpoint: &mut Endpoint,
+        connection: u32,
+        processed: &mut Option<u32>,
+    ) {
+        if endpoint.is_bulk_sender() {
+            loop {
+                match endpoint.next_bulk(self.now) {
+                    BulkStep::Send(next) => {
+                        let (handle, body) = self.pool.reuse_or_allocate(processed);
+                        let bytes = endpoint.write_bulk(&next, self.now, &mut body.segment);
+                        body.connection = connection;
+                        (body.data, body.measured, body.retransmission) = (true, flow.is_measured, false);
+                        (body.copies, body.number) = (None, next.payload_offset());
+                        self.launch(flow, forward, handle, bytes, Ecn::NOT_ECT);
+                        if next.is_last() {
+                            return;
+                        }
+                    }
+                    BulkStep::Nothing => return,
+                    BulkStep::Any => break,
+                }
+            }
+        }
+        self.send_any_segments(flow, forward, endpoint, connection);
+    }
+
+    #[inline(never)]
+    fn send_any_segments(
         &mut self,
         flow: &FlowInfo,
         forward: bool,
@@ -56,10 +89,16 @@ impl Network {
     }
 
     /// The same for a data receiver that has nothing to send but ACKs.
-    #[inline(always)] // it has one caller
-    pub(crate) fn send_acks(&mut self, flow: &FlowInfo, endpoint: &mut Endpoint, connection: u32) {
+    #[inline(always)] // it has two callers
+    pub(crate) fn send_acks(
+        &mut self,
+        flow: &FlowInfo,
+        endpoint: &mut Endpoint,
+        connection: u32,
+        processed: &mut Option<u32>,
+    ) {
         while endpoint.owes_ack() {
-            let (handle, body) = self.pool.allocate();
+            let (handle, body) = self.pool.reuse_or_allocate(processed);
             let how = endpoint.poll_ack(self.now, &mut body.segment);
             body.connection = connection;
             (body.data, body.measured, body.retransmission) = (false, false, false);
@@ -119,10 +158,8 @@ impl Network {
         let (node, direction) =
             if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
         let direction = direction as u32;
-        self.record_packet(PacketEvent::Sent, direction, handle, bytes, self.now);
-        if let Some(captures) = &mut self.captures {
-            captures.sent(direction, handle, self.pool.get(handle), bytes);
-            captures.at_node(node, handle, ecn, self.now);
+        if self.watched {
+            self.record_launch(node, direction, handle, bytes, ecn);
         }
         let path = &mut self.paths[direction as usize];
         path.packets = path.packets.wrapping_add(1);
@@ -136,7 +173,16 @@ impl Network {
             ecn,
             enqueued: self.now,
         };
-        self.carry(link as usize, packet, self.now);
+        self.carry(link as usize, Incoming { at: self.now, packet, link });
+    }
+
+    #[inline(never)]
+    fn record_launch(&mut self, node: usize, direction: u32, handle: u32, bytes: u32, ecn: Ecn) {
+        self.record_packet(PacketEvent::Sent, direction, handle, bytes, self.now);
+        if let Some(captures) = &mut self.captures {
+            captures.sent(direction, handle, self.pool.get(handle), bytes);
+            captures.at_node(node, handle, ecn, self.now);
+        }
     }
 
     /// Sends a packet whose contents are stored outside. `frame`: its bytes for captures.

@@ -52,6 +52,15 @@ impl Pool {
         (handle, &mut self.bodies[handle as usize])
     }
 
+    /// Returns the slot of a packet that was processed, if there is one, else a free slot.
+    #[inline]
+    pub(crate) fn reuse_or_allocate(&mut self, processed: &mut Option<u32>) -> (u32, &mut Body) {
+        match processed.take() {
+            Some(handle) => (handle, &mut self.bodies[handle as usize]),
+            None => self.allocate(),
+        }
+    }
+
     /// Returns a new slot with a copy of another's contents.
     pub(crate) fn copy(&mut self, of: u32) -> u32 {
         let body = *self.get(of);

@@ -7,6 +7,7 @@
 //! FinWait is FIN-WAIT-1 or FIN-WAIT-2, Closing is CLOSING or LAST-ACK, Done is TIME-WAIT or CLOSED; which of the two follows
 //! from the data acknowledged.
 
+mod bulk;
 mod predict;
 mod receive;
 mod transmit;
@@ -16,11 +17,12 @@ pub use transmit::Due;
 
 use crate::config::Config;
 use crate::ecn::{EcnMode, EcnReceiver};
-use crate::receiver::{PathRtt, Receiver};
+use crate::receiver::Receiver;
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, Seq};
+use bulk::Role;
 use std::sync::Arc;
 
 /// The state of a connection.
@@ -88,6 +90,7 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct Endpoint {
     state: State,
+    role: Role,
     isn: Seq,
     peer_isn: Seq,
     sender: Sender,
@@ -119,6 +122,7 @@ impl Endpoint {
         let config = config.into();
         Endpoint {
             state: State::Closed,
+            role: Role::Any,
             isn,
             peer_isn: Seq(0),
             receiver: Receiver::new(0, &config),
@@ -158,6 +162,7 @@ impl Endpoint {
     }
 
     fn connect_to(&mut self, peer_isn: Seq, peer: &Config) {
+        self.end_bulk();
         self.peer_isn = peer_isn;
         self.receiver.nxt = 1;
         self.last_ack_sent = 1;
@@ -173,6 +178,7 @@ impl Endpoint {
 
     /// Writes `bytes` to send.
     pub fn write(&mut self, bytes: u64) {
+        self.end_bulk();
         self.sender.check_app_limited();
         self.sender.write_seq = self.sender.write_seq.saturating_add(bytes).min(1 << 62);
         self.sender.reconsider_burst();
@@ -180,6 +186,7 @@ impl Endpoint {
 
     /// Closes: a FIN follows the data that was written.
     pub fn close(&mut self) {
+        self.end_bulk();
         if !self.sender.closing {
             self.sender.closing = true;
             self.state = match self.state {
@@ -208,6 +215,9 @@ impl Endpoint {
     #[must_use]
     #[inline(always)] // after each event
     pub fn next_timer(&self, now: Time) -> Option<Time> {
+        if self.role == Role::BulkSender && self.sender.cc.control.pacing.is_none() {
+            return self.sender.timer.expires;
+        }
         let never = Time::NEVER;
         let at = self.sender.timer.expires.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
         let at = at.min(self.handshake_rto_at.unwrap_or(never));
@@ -224,6 +234,7 @@ impl Endpoint {
 
     /// Handles the timers that have expired.
     pub fn on_timer(&mut self, now: Time) {
+        self.end_bulk();
         self.sender.check_app_limited();
         if self.handshake_rto_at.is_some_and(|at| at <= now) {
             self.syn_due = true;
@@ -231,21 +242,22 @@ impl Endpoint {
             self.sender.rtt.back_off();
         }
         if self.receiver.acks.timer().is_some_and(|at| at <= now) {
-            let path = self.path();
-            self.receiver.acks.on_timer(now, &path, &self.sender.config);
+            self.receiver.acks.on_timer(now, self.sender.rtt.path(), &self.sender.config);
         }
         if self.sender.timer.expires.is_some_and(|at| at <= now) {
             self.sender.on_timer(now);
         }
-    }
-
-    /// Returns the estimates that the receiving half uses.
-    fn path(&self) -> PathRtt {
-        PathRtt { srtt: self.sender.rtt.srtt(), rto: self.sender.rtt.rto() }
     }
 }
 
 /// Returns the value of the timestamp clock: its ticks, modulo 2^32.
 pub(crate) fn timestamp(now: Time, tick: Dur) -> u32 {
     (now.0 / tick.0) as u32
+}
+
+/// Returns when a segment was sent by its timestamp, which an ACK echoes at `now`.
+#[inline]
+pub(crate) fn sent_at(echo: u32, now: Time, tick: Dur) -> Time {
+    let age = timestamp(now, tick).wrapping_sub(echo);
+    Time(now.0.saturating_sub(u64::from(age) * tick.0))
 }

@@ -22,6 +22,9 @@ impl Endpoint {
     /// Handles a segment that arrives at a data receiver, as [`Endpoint::on_segment`] does: in few steps if it is the next data.
     #[inline(always)] // it has one caller for most segments
     pub fn on_data_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
+        if self.is_bulk_receiver() && self.on_bulk_data(segment, now) {
+            return true;
+        }
         self.sender.delivered.clear();
         if !self.is_steady(segment) {
             self.on_any_segment(segment, ecn, now);
@@ -37,6 +40,9 @@ impl Endpoint {
     #[inline(never)]
     pub fn on_ack_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         self.sender.delivered.clear();
+        if self.is_bulk_sender() && self.on_bulk_ack(segment, now) {
+            return;
+        }
         if !self.is_steady(segment) {
             self.on_any_segment(segment, ecn, now);
         } else if segment.payload > 0 || !self.on_new_ack(segment, now) {
@@ -72,6 +78,7 @@ impl Endpoint {
         if !only_receives || self.receiver.fin.is_some() {
             return false;
         }
+        self.end_bulk();
         self.store_timestamp(segment, self.receiver.nxt);
         self.sender.on_idle_ack(una + self.offered(segment));
         self.receive_data(segment, self.receiver.nxt, now);
@@ -86,11 +93,19 @@ impl Endpoint {
         if acked == 0 || una + acked > self.sender.snd.max || !self.sender.is_steady() {
             return false;
         }
-        self.store_timestamp(segment, self.receiver.nxt);
-        let ack = una + acked;
-        self.sender.on_idle_ack(ack + self.offered(segment));
-        let tsval = segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value);
-        self.sender.on_expected_ack(ack, self.echo(segment, now), tsval, now);
+        self.on_expected_ack(segment, una + acked, now);
         true
+    }
+
+    /// Handles an ACK of everything below `ack`, which is new.
+    #[inline(always)]
+    pub(super) fn on_expected_ack(&mut self, segment: &Segment, ack: u64, now: Time) {
+        self.store_timestamp(segment, self.receiver.nxt);
+        self.sender.on_idle_ack(ack + self.offered(segment));
+        let timestamps = segment.timestamps.filter(|_| self.peer_timestamps);
+        let late = self.sender.on_expected_ack(ack, timestamps, now);
+        if late {
+            self.end_bulk();
+        }
     }
 }

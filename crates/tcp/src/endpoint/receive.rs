@@ -1,7 +1,7 @@
 //! A segment arrives: handshake, ECN, acknowledgment, data, close [RFC 9293 §3.10.7].
 
 use super::predict::Expected;
-use super::{Endpoint, State, timestamp};
+use super::{Endpoint, State, sent_at, timestamp};
 use crate::ecn::{AckRequest, EcnMode};
 use crate::segment::Segment;
 use crate::sender::IncomingAck;
@@ -27,6 +27,7 @@ impl Endpoint {
 
     #[inline(never)]
     pub(super) fn on_any_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+        self.end_bulk();
         if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;
@@ -82,16 +83,21 @@ impl Endpoint {
     /// Passes the data of a segment, which starts at `start`, to the receiving half.
     #[inline(always)]
     pub(super) fn receive_data(&mut self, segment: &Segment, start: u64, now: Time) {
-        let path = self.path();
+        self.note_echo(segment, now);
+        let range = (start, start + segment.sequence_length());
+        let psh = segment.flags.contains(TcpFlags::PSH);
+        self.receiver.on_data(range, psh, now, self.sender.rtt.path(), &self.sender.config);
+    }
+
+    /// Takes a round trip for the receive window from the timestamp that a segment echoes.
+    #[inline(always)]
+    pub(super) fn note_echo(&mut self, segment: &Segment, now: Time) {
         let tick = self.sender.config.connection.timestamp_clock;
         if let (Some(window), Some((_, echo))) = (&mut self.receiver.window, segment.timestamps)
             && segment.payload >= self.sender.config.connection.mss
         {
-            window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
+            window.on_echo(echo, || tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
         }
-        let range = (start, start + segment.sequence_length());
-        let psh = segment.flags.contains(TcpFlags::PSH);
-        self.receiver.on_data(range, psh, now, &path, &self.sender.config);
     }
 
     /// Bytes beyond its acknowledgment that a segment offers.
@@ -104,10 +110,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn echo(&self, segment: &Segment, now: Time) -> Option<Time> {
         let tick = self.sender.config.connection.timestamp_clock;
-        segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
-            let age = timestamp(now, tick).wrapping_sub(echo);
-            Time(now.0.saturating_sub(u64::from(age) * tick.0))
-        })
+        segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| sent_at(echo, now, tick))
     }
 
     fn on_syn(&mut self, segment: &Segment, now: Time) {

@@ -42,11 +42,9 @@ impl Endpoint {
     /// [`Endpoint::write_due`] must follow.
     #[inline]
     pub fn due(&mut self, now: Time, due: &mut Due) -> bool {
-        let rare = self.syn_due
-            | self.handshake_ack_due
-            | self.prior_ack.is_some()
-            | self.receiver.early_blocks.is_some();
-        if rare && let Some(kind) = self.rarely_due() {
+        self.end_bulk();
+        if self.rare_is_due()
+            && let Some(kind) = self.rarely_due() {
             due.kind = kind;
             return true;
         }
@@ -56,6 +54,15 @@ impl Endpoint {
         }
         due.kind = Kind::Ack;
         self.receiver.acks.pending > 0
+    }
+
+    /// True if something else may be due than data, or an ACK of the data that has arrived.
+    #[inline]
+    pub(super) fn rare_is_due(&self) -> bool {
+        self.syn_due
+            | self.handshake_ack_due
+            | self.prior_ack.is_some()
+            | self.receiver.early_blocks.is_some()
     }
 
     #[cold]
@@ -135,6 +142,15 @@ impl Endpoint {
         }
         if !segment.sack.is_empty() || segment.accecn.is_some() {
             return segment.packet_bytes(self.sender.config.connection.ip);
+        }
+        self.packet_bytes_without_blocks(segment)
+    }
+
+    /// The same for a segment whose only option can be that of timestamps.
+    #[inline]
+    pub(super) fn packet_bytes_without_blocks(&self, segment: &Segment) -> u32 {
+        if segment.payload > 0 && !self.sender.config.connection.data_headers {
+            return segment.payload;
         }
         let options = if segment.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
         self.sender.config.connection.ip.header_bytes() + TCP_HEADER + options + segment.payload
@@ -216,6 +232,17 @@ impl Endpoint {
     /// a whole segment costs more than the rest of this function.
     #[inline(always)] // in two places: data, and the ACK of a receiver
     fn fill(&mut self, offset: u64, now: Time, out: &mut Segment) {
+        self.fill_header(offset, now, out);
+        if self.receiver.has_sack_blocks() | (self.ecn.mode != EcnMode::Off) {
+            self.report_blocks_and_marks(out);
+        }
+        self.last_ack_sent = self.receiver.nxt;
+        self.receiver.on_ack_sent();
+    }
+
+    /// The fields without SACK blocks and the feedback of ECN.
+    #[inline(always)]
+    pub(super) fn fill_header(&mut self, offset: u64, now: Time, out: &mut Segment) {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
@@ -239,10 +266,5 @@ impl Endpoint {
         };
         out.sack.clear();
         out.accecn = None;
-        if self.receiver.has_sack_blocks() | (self.ecn.mode != EcnMode::Off) {
-            self.report_blocks_and_marks(out);
-        }
-        self.last_ack_sent = self.receiver.nxt;
-        self.receiver.on_ack_sent();
     }
 }

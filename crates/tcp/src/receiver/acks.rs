@@ -17,6 +17,7 @@
 //! [Linux include/net/inet_connection_sock.h inet_csk_in_pingpong_mode]; this is not modeled.
 
 use crate::config::Config;
+use crate::rtt::PathRtt;
 use crate::timer_wheel::expiry;
 use dumbbell_units::{Dur, Time};
 
@@ -59,13 +60,6 @@ pub(super) struct ArrivedSegment {
     /// True if a smaller window would be offered than the last time: a second segment is then acknowledged when the
     /// application has read it.
     pub(super) window_shrinks: bool,
-}
-
-/// The sender's estimates that the receiver uses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PathRtt {
-    pub(crate) srtt: Option<Dur>,
-    pub(crate) rto: Dur,
 }
 
 /// The state of acknowledging. Names as in struct inet_connection_sock and struct tcp_sock
@@ -168,6 +162,13 @@ impl Acks {
     /// True if segments in order are not acknowledged yet.
     pub(crate) fn has_unacknowledged(&self) -> bool {
         self.segments > 0
+    }
+
+    /// True if everything below `rcv_nxt` was acknowledged, and no ACK is due now or later.
+    pub(super) fn are_silent(&self, rcv_nxt: u64) -> bool {
+        self.rcv_wup == rcv_nxt
+            && (self.segments, self.pending, self.compressed_ack) == (0, 0, 0)
+            && (self.delayed_until, self.compressed_until) == (None, None)
     }
 
     /// Starts quick ACKs: at most `max`, and at most as many as half a window has segments [Linux tcp_input.c

@@ -8,9 +8,10 @@ mod out_of_order;
 mod selective_acks;
 mod window;
 
-pub(crate) use acks::{Acks, PathRtt};
+pub(crate) use acks::Acks;
 
 use crate::config::Config;
+use crate::rtt::PathRtt;
 use acks::{Arrival, ArrivedSegment};
 use dumbbell_units::Time;
 use dumbbell_wire::{SackBlocks, Seq};
@@ -138,7 +139,7 @@ impl Receiver {
 
     /// Handles the data from rcv_nxt to `end`, while nothing is out of order: the same, with fewer steps.
     #[inline(always)]
-    fn on_next_data(&mut self, end: u64, psh: bool, now: Time, path: &PathRtt, config: &Config) {
+    pub(crate) fn on_next_data(&mut self, end: u64, psh: bool, now: Time, path: &PathRtt, config: &Config) {
         let len = end - self.nxt;
         self.nxt = end;
         let (mut window_grows, mut window_shrinks) = (false, false);
@@ -199,6 +200,16 @@ impl Receiver {
     /// Notes that an ACK is sent, with or without data.
     pub(crate) fn on_ack_sent(&mut self) {
         self.acks.on_ack_sent(self.nxt);
+    }
+
+    /// True if no hole, duplicate or FIN is known.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.out_of_order.is_empty() && self.dsack.is_none() && self.fin.is_none()
+    }
+
+    /// True if [`Receiver::is_in_order`], and the last segment that was sent has acknowledged everything: another one changes nothing.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_in_order() && self.acks.are_silent(self.nxt)
     }
 
     /// True if the peer's FIN and all data before it have arrived.

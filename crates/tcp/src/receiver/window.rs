@@ -92,10 +92,18 @@ impl ReceiveWindow {
         self.round_started = now;
     }
 
-    /// Measures the round trip with a full segment that echoes `echo`, a timestamp of ours that is `age` old [Linux
+    /// Measures the round trip with a full segment that echoes `echo`, a timestamp of ours; `age` returns its age [Linux
     /// tcp_input.c tcp_rcv_rtt_measure_ts].
-    pub(crate) fn on_echo(&mut self, echo: u32, age: Dur) {
-        if self.last_echo.replace(echo) != Some(echo) && age > Dur::ZERO {
+    #[inline]
+    pub(crate) fn on_echo(&mut self, echo: u32, age: impl FnOnce() -> Dur) {
+        if self.last_echo != Some(echo) {
+            self.last_echo = Some(echo);
+            self.sample_rtt(age());
+        }
+    }
+
+    fn sample_rtt(&mut self, age: Dur) {
+        if age > Dur::ZERO {
             let sample = age.as_secs();
             let rtt = self.rtt.map_or(sample, |(rtt, _)| sample.min(rtt + (sample - rtt) / 8.0));
             self.rtt = Some((rtt, Dur::from_secs_f64(rtt)));

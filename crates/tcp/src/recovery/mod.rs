@@ -155,6 +155,11 @@ impl Recovery {
         self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd().cast_signed() as f64) // cheaper than from u64
     }
 
+    /// True if the window is that of congestion control.
+    pub(crate) fn has_no_window(&self) -> bool {
+        self.prr.is_none()
+    }
+
     /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).
     pub(crate) fn inflation(&self) -> f64 {
         (self.inflation - self.deflation) as f64

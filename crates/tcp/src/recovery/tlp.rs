@@ -42,12 +42,12 @@ impl Recovery {
             && scoreboard.sacked_bytes() == 0
     }
 
-    /// True if the timer is that of a probe, and sending `out` doesn't change it: a new segment was sent before at the same
+    /// True if the timer is that of a probe, and sending another segment doesn't change it: a new segment was sent before at the same
     /// time. The PTO differs only with one outstanding.
     #[inline]
     pub(crate) fn probe_timer_is_set(
         &self,
-        out: &Outgoing,
+        retransmission: bool,
         timer: &SendTimer,
         scoreboard: &Scoreboard,
         config: &Config,
@@ -58,7 +58,7 @@ impl Recovery {
             && timer.expires.is_some()
             && scoreboard.segment_count() > 2
             && !self.tlp.due
-            && !out.retransmission
+            && !retransmission
             && self.may_probe(config, scoreboard)
     }
 

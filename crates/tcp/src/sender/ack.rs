@@ -72,6 +72,12 @@ impl Sender {
     #[inline]
     pub(crate) fn on_idle_ack(&mut self, wnd_end: u64) {
         self.reconsider_burst();
+        self.extend_window(wnd_end);
+    }
+
+    /// Notes that the receiver allows data up to `wnd_end`.
+    #[inline]
+    pub(crate) fn extend_window(&mut self, wnd_end: u64) {
         self.snd.wnd_end = self.snd.wnd_end.max(wnd_end);
     }
 
@@ -85,17 +91,24 @@ impl Sender {
     }
 
     /// Handles the acknowledgment of everything below `ack` while [`Sender::is_steady`], as [`Sender::on_ack`] does, with
-    /// fewer steps.
+    /// fewer steps. Returns true if the oldest segment may be lost.
     #[inline(always)] // with all its parts, so that the summary needs no memory
-    pub(crate) fn on_expected_ack(&mut self, ack: u64, echo: Option<Time>, tsval: Option<u32>, now: Time) {
+    pub(crate) fn on_expected_ack(
+        &mut self,
+        ack: u64,
+        timestamps: Option<(u32, u32)>,
+        now: Time,
+    ) -> bool {
         self.check_app_limited();
         let flight = self.flight();
-        let lost = self.delivery_rate.lost();
-        let summary = self.process_expected_ack(ack, echo, now);
+        let tsval = timestamps.map(|(value, _)| value);
+        let summary = self.process_expected_ack(ack, timestamps.map(|(_, echo)| echo), now);
         if self.config.uses_rack() {
             if self.recovery.rack_on_expected_ack(&self.scoreboard) {
-                self.on_late_segment(&summary, now);
-            } else if self.snd.una == self.snd.max {
+                self.on_late_segment(summary, tsval, flight, now);
+                return true;
+            }
+            if self.snd.una == self.snd.max {
                 self.timer.expires = None;
             } else {
                 let (rtt, scoreboard) = (&self.rtt, &self.scoreboard);
@@ -106,17 +119,49 @@ impl Sender {
             let outstanding = self.snd.una < self.snd.max;
             self.timer.expires = outstanding.then(|| self.timer.expiry(self.rtt.rto(), now));
         }
-        self.notify_ack(&summary, tsval, BeforeAck { flight, lost, was_in_recovery: false }, now);
+        self.notify_expected_ack(&summary, tsval, flight, now);
+        false
     }
 
     #[inline(never)]
-    fn on_late_segment(&mut self, summary: &AckSummary, now: Time) {
+    fn on_late_segment(&mut self, summary: AckSummary, tsval: Option<u32>, flight: u64, now: Time) {
+        let lost = self.delivery_rate.lost();
         let (recovery, mut cx) = self.recovery_cx(now);
-        recovery.rack_on_late_segment(summary, &mut cx);
+        recovery.rack_on_late_segment(&summary, &mut cx);
+        self.notify_ack(&summary, tsval, BeforeAck { flight, lost, was_in_recovery: false }, now);
+    }
+
+    /// The same as [`Sender::notify_ack`] while nothing is lost and recovery has no part.
+    #[inline(always)] // for nearly every ACK
+    fn notify_expected_ack(&mut self, summary: &AckSummary, tsval: Option<u32>, flight: u64, now: Time) {
+        let mut ev = AckEvent {
+            acked: self.counts_for_growth(summary),
+            delivered: summary.delivered,
+            rtt: self.cc_rtt(summary, now),
+            one_way: self.one_way_delay(tsval, summary),
+            flight,
+            snd_una: self.snd.una,
+            snd_nxt: self.snd.nxt,
+            cwnd_limited: self.is_cwnd_limited() || self.config.growth.unused,
+            in_recovery: false,
+            in_loss: false,
+            disordered: false,
+            inflight: self.flight(),
+            departs: self.pacer.next().max(now),
+            lost: 0,
+            marked: 0,
+            rate: None,
+        };
+        if self.cc.wants_rates {
+            ev.rate = self.delivery_rate.sample(self.min_rtt.get(), now);
+        } else {
+            self.delivery_rate.end_app_limited();
+        }
+        self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
     }
 
     /// Reports an ACK that delivers data to congestion control; `tsval`: its own timestamp.
-    #[inline(always)]
+    #[inline(never)]
     fn notify_ack(&mut self, summary: &AckSummary, tsval: Option<u32>, before: BeforeAck, now: Time) {
         let BeforeAck { flight, lost: lost_before, was_in_recovery } = before;
         self.notify_losses(now);
@@ -185,6 +230,9 @@ impl Sender {
     /// One-way delay of the newest segment in seconds, by the clocks of both ends.
     #[inline(always)] // for each ACK
     fn one_way_delay(&self, tsval: Option<u32>, summary: &AckSummary) -> Option<f64> {
+        if !self.cc.wants_one_way {
+            return None;
+        }
         let clock = self.config.connection.timestamp_clock;
         summary.newest_sent.zip(tsval).map(|(sent, tsval)| {
             let ticks = tsval.wrapping_sub(timestamp(sent, clock)).cast_signed();

@@ -20,12 +20,52 @@ pub(crate) struct Outgoing {
     pub(crate) is_last: bool,
 }
 
+/// A full new segment of a bulk sender.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSegment {
+    pub(crate) start: u64,
+    pub(crate) psh: bool,
+    is_last: bool,
+}
+
+impl NewSegment {
+    /// Offset of its payload from the first payload byte of the connection.
+    #[must_use]
+    #[inline]
+    pub fn payload_offset(&self) -> u64 {
+        self.start - 1
+    }
+
+    /// True if surely no segment follows now.
+    #[must_use]
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+}
+
+/// The next step of a bulk sender.
+#[derive(Clone, Copy, Debug)]
+pub enum BulkStep {
+    /// It sends this segment.
+    Send(NewSegment),
+    /// It sends nothing now.
+    Nothing,
+    /// [`crate::Endpoint::due`] decides.
+    Any,
+}
+
 /// The usual cases of the next segment.
 enum Usual {
     /// The window allows no new segment, or a longer burst is awaited.
     Blocked,
-    /// A full new segment; `limit`: bytes that the window allows.
-    New { limit: u64 },
+    /// A full new segment.
+    New {
+        /// Bytes that the window allows.
+        limit: u64,
+        /// Bytes that were written and that the receiver allows.
+        available: u64,
+    },
     /// Recovery decides.
     Unknown,
 }
@@ -88,13 +128,82 @@ impl Sender {
         true
     }
 
+    /// True if neither stack nor algorithm needs more than usual at each segment or ACK.
+    fn may_be_bulk(&self) -> bool {
+        let cc = &self.cc;
+        !(cc.wants_sent || cc.wants_arrivals || cc.wants_rates)
+            && !self.config.recovery.fine_timeouts
+            && !self.config.pacing.enabled
+    }
+
+    /// True if new segments are all that can be sent, and ACKs of new data all that can be expected; see [`Sender::next_bulk`].
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.may_be_bulk()
+            && self.recovery.is_steady()
+            && self.recovery.sends_new_data()
+            && self.recovery.has_no_window()
+            && self.scoreboard.is_intact()
+            && self.snd.nxt == self.snd.max
+            && !self.ecn.owes_cwr
+    }
+
+    /// True if nothing is outstanding or to be sent, and the last attempt to send has found this.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let notes_limits = !self.config.growth.limited_for_a_window;
+        self.is_idle()
+            && !self.burst.follows
+            && !self.burst.waits()
+            && !(self.usage.is_cwnd_limited && notes_limits)
+    }
+
+    /// Does the same as [`Sender::next`] in a phase of bulk data, for a full segment that doesn't end the data.
+    #[inline(always)] // it has one caller
+    pub(crate) fn next_bulk(&mut self, now: Time) -> BulkStep {
+        if self.snd.una == self.snd.max || self.cc.control.pacing.is_some() {
+            return BulkStep::Any;
+        }
+        self.burst.follows = false;
+        loop {
+            match self.next_by_window() {
+                Usual::Unknown => return BulkStep::Any,
+                Usual::New { .. } if self.snd.nxt + self.mss() >= self.write_seq => return BulkStep::Any,
+                Usual::New { limit, available }
+                    if !(self.config.uses_rack() && self.waits_for_burst(limit, now)) =>
+                {
+                    return BulkStep::Send(self.send_bulk(limit, available, now));
+                }
+                Usual::New { .. } | Usual::Blocked => {}
+            }
+            self.end_attempt(now);
+            self.check_space(now);
+            if !self.let_application_write(true) {
+                return BulkStep::Nothing;
+            }
+            self.reconsider_burst();
+        }
+    }
+
+    /// Sends a full segment of bulk data; `limit`: bytes that the window allows; `available`: bytes that are there and that the
+    /// receiver allows.
+    #[inline(always)]
+    fn send_bulk(&mut self, limit: u64, available: u64, now: Time) -> NewSegment {
+        let mut out = Outgoing::default();
+        self.send_segment(self.mss(), now, &mut out);
+        self.usage.sent = true;
+        self.last_sent_at = now;
+        self.pacer.on_unpaced(now);
+        self.after_sending(&out, now);
+        let may_be_last = limit < 2 * self.mss() && !self.config.growth.limited_for_a_window;
+        NewSegment { start: out.start, psh: out.psh, is_last: may_be_last && self.fills_window(available - self.mss(), now) }
+    }
+
     /// Sends a segment, as [`Sender::next`], of what the application has written.
     #[inline]
     fn attempt(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let (flight, nothing_outstanding) = (self.flight(), self.snd.una == self.snd.max);
         let sent = match self.usual_next(nothing_outstanding) {
             Usual::Blocked => false,
-            Usual::New { limit } => {
+            Usual::New { limit, .. } => {
                 let waits = self.config.uses_rack() && self.waits_for_burst(limit, now);
                 if !waits {
                     self.send_segment(self.mss(), now, out);
@@ -105,39 +214,56 @@ impl Sender {
             Usual::Unknown => self.send_as_recovery_decides(now, out),
         };
         if !sent {
-            self.end_burst();
-            if self.config.growth.limited_for_a_window {
-                self.validate_cwnd(now);
-            }
+            self.end_attempt(now);
             return false;
         }
         self.record_transmission(out, flight, nothing_outstanding, now);
+        self.after_sending(out, now);
+        out.is_last = out.is_last && self.fills_window(self.available(), now);
+        true
+    }
+
+    /// Nothing could be sent.
+    #[inline]
+    fn end_attempt(&mut self, now: Time) {
+        self.end_burst();
+        if self.config.growth.limited_for_a_window {
+            self.validate_cwnd(now);
+        }
+    }
+
+    /// Sets the timer after a segment was sent; after a burst, the send buffer is checked.
+    #[inline(always)]
+    fn after_sending(&mut self, out: &Outgoing, now: Time) {
         let timer_is_set = if self.config.uses_rack() {
-            self.recovery.probe_timer_is_set(out, &self.timer, &self.scoreboard, &self.config, now)
+            self.recovery.probe_timer_is_set(
+                out.retransmission,
+                &self.timer,
+                &self.scoreboard,
+                &self.config,
+                now,
+            )
         } else {
             self.timer.expires.is_some()
         };
         if !timer_is_set {
-            self.set_timer_after(out, now);
+            self.set_timer_after(*out, now);
         }
         if self.config.pacing.tso && !self.is_in_burst() && !out.retransmission {
             self.use_freed_space(now);
         }
-        out.is_last = out.is_last && self.fills_window(now);
-        true
     }
 
     #[inline(never)]
-    fn set_timer_after(&mut self, out: &Outgoing, now: Time) {
+    fn set_timer_after(&mut self, out: Outgoing, now: Time) {
         let (recovery, mut cx) = self.recovery_cx(now);
-        recovery.on_sent(out, &mut cx);
+        recovery.on_sent(&out, &mut cx);
     }
 
     /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
     /// returns true. Returns false if more has to be checked. Not for stacks that validate cwnd after each attempt.
-    #[inline(always)] // it has one caller
-    fn fills_window(&mut self, now: Time) -> bool {
-        let available = self.write_seq.min(self.snd.wnd_end).saturating_sub(self.snd.nxt);
+    #[inline(always)] // it has two callers
+    fn fills_window(&mut self, available: u64, now: Time) -> bool {
         if available < self.mss() || self.is_in_burst() || self.cc.wants_sent || self.pacer.holds(now) {
             return false;
         }
@@ -164,6 +290,18 @@ impl Sender {
         if !usual || nothing_outstanding {
             return Usual::Unknown;
         }
+        self.next_by_window()
+    }
+
+    /// Bytes that were written and that the receiver allows.
+    #[inline]
+    fn available(&self) -> u64 {
+        self.write_seq.min(self.snd.wnd_end).saturating_sub(self.snd.nxt)
+    }
+
+    /// The same where recovery allows nothing but a new segment.
+    #[inline(always)]
+    fn next_by_window(&mut self) -> Usual {
         let in_burst = self.is_in_burst();
         if self.config.pacing.tso && !in_burst && self.burst.waits() {
             return Usual::Blocked;
@@ -171,12 +309,12 @@ impl Sender {
         let mss = self.mss();
         let window = (self.window() as i64 as u64).max(mss); // cheaper than to u64, and never negative
         let outstanding = self.snd.outstanding();
-        let available = self.write_seq.min(self.snd.wnd_end).saturating_sub(self.snd.nxt);
+        let available = self.available();
         if available < mss {
             return Usual::Unknown;
         }
         if outstanding + mss <= window {
-            return Usual::New { limit: window - outstanding };
+            return Usual::New { limit: window - outstanding, available };
         }
         if in_burst {
             return Usual::Unknown;

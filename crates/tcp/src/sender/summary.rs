@@ -5,6 +5,7 @@ use super::Sender;
 use super::ack::IncomingAck;
 use crate::delivery_rate::{DeliveryRate, TxState};
 use crate::ecn::{EcnMode, MarkReport};
+use crate::endpoint::sent_at;
 use crate::recovery::Rack;
 use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
 use dumbbell_units::{Dur, Time};
@@ -166,7 +167,7 @@ impl Sender {
     /// The same for an acknowledgment without SACK blocks of everything below `ack`, while the scoreboard is intact: each
     /// segment was sent once, in the order of its offset.
     #[inline(always)]
-    pub(super) fn process_expected_ack(&mut self, ack: u64, echo: Option<Time>, now: Time) -> AckSummary {
+    pub(super) fn process_expected_ack(&mut self, ack: u64, echo: Option<u32>, now: Time) -> AckSummary {
         let delivered_before = self.delivery_rate.delivered();
         self.delivery_rate.begin_ack();
         let mut sent: Option<(Time, Time)> = None;
@@ -190,6 +191,11 @@ impl Sender {
         self.snd.nxt = self.snd.nxt.max(ack);
         self.timer.backoffs = 0;
         self.buffer.note_ack();
+        // A stack that takes round trips from segments needs the echo only if none was acknowledged whole.
+        let clock = self.config.connection.timestamp_clock;
+        let echo = echo
+            .filter(|_| sent.is_none() || !self.config.rto.rtt_from_segments)
+            .map(|echo| sent_at(echo, now, clock));
         let summary = AckSummary {
             acked,
             delivered: self.delivery_rate.delivered() - delivered_before,

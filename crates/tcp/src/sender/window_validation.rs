@@ -19,7 +19,7 @@ use dumbbell_units::{Dur, Time};
 /// The use of cwnd so far. The names are those of struct tcp_sock [Linux include/linux/tcp.h].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CwndUsage {
-    is_cwnd_limited: bool,
+    pub(super) is_cwnd_limited: bool,
     /// True if a segment was sent since the last failed attempt.
     pub(super) sent: bool,
     /// True if cwnd allows a segment, but not a burst.

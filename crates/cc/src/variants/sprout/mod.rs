@@ -193,6 +193,10 @@ impl CongestionControl for Sprout {
         self.tick_start = None;
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         false
     }

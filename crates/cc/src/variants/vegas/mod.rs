@@ -299,6 +299,10 @@ impl CongestionControl for Vegas {
         false
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         false
     }

@@ -320,6 +320,10 @@ impl CongestionControl for Verus {
         (self.epoch_max, self.epoch_start, self.last_ack) = (None, cx.now, cx.now);
     }
 
+    fn wants_one_way(&self) -> bool {
+        false
+    }
+
     fn wants_rates(&self) -> bool {
         false
     }

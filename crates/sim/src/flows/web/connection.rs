@@ -125,8 +125,8 @@ impl Connection {
     pub(super) fn pump(&mut self, info: &FlowInfo, net: &mut Network) {
         match &mut self.wire {
             Wire::Tcp { tcp, .. } => {
-                net.send_segments(info, true, tcp.end_mut(Side::Sender), self.number);
-                net.send_segments(info, false, tcp.end_mut(Side::Receiver), self.number);
+                net.send_segments(info, true, tcp.end_mut(Side::Sender), self.number, &mut None);
+                net.send_segments(info, false, tcp.end_mut(Side::Receiver), self.number, &mut None);
             }
             Wire::Quic { ends, .. } => {
                 net.send_quic(info, true, &mut ends.sender, self.number, None);

@@ -114,14 +114,14 @@ impl Carrier for TcpCarrier {
             connection.close(Side::Receiver);
         }
         let endpoint = connection.end_mut(side);
-        net.send_segments(info, side == Side::Sender, endpoint, number);
+        net.send_segments(info, side == Side::Sender, endpoint, number, &mut None);
         endpoint.next_timer(net.now)
     }
 
     #[inline]
     fn send_acks(&mut self, info: &FlowInfo, number: u32, net: &mut Network) -> Option<Time> {
         let receiver = self.connection.end_mut(Side::Receiver);
-        net.send_acks(info, receiver, number);
+        net.send_acks(info, receiver, number, &mut None);
         // No other timer of the endpoint has changed.
         receiver.ack_timer()
     }
