@@ -31,7 +31,7 @@ const LONGEST_DELAY: u64 = 1 << 62;
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) name: String,
+    pub(crate) name: Box<str>,
     /// The step after it.
     pub(crate) onward: Onward,
     /// The node at its end.
@@ -97,7 +97,7 @@ impl Link {
         recorder: Option<Box<QueueRecorder>>,
     ) -> Link {
         Link {
-            name: plan.name.clone(),
+            name: plan.name.as_str().into(),
             onward: Onward::NONE,
             to: plan.to as u32,
             arrival_slot: number as u32,
@@ -200,9 +200,9 @@ impl Link {
         self.fifo_busy_until = begin.after(size.time);
         let arrival = self.fifo_busy_until.after(self.delay);
         if self.meter.contains(now, self.fifo_busy_until) {
-            size.waited += 1;
-            size.waiting += u128::from(begin.since(now).0);
-            self.meter.waited(begin.since(now));
+            let span = begin.since(now);
+            size.waits(span, &mut self.meter);
+            self.meter.waited(span);
         } else {
             self.meter.counts(now).arrivals += 1;
             self.meter.waits_from(bytes, now, begin.min(end));

@@ -215,8 +215,8 @@ impl LinkMeter {
     }
 
     /// Adds packets of `bytes` to the backlog that have waited `ns` together, after the start.
-    pub(crate) fn have_waited(&mut self, bytes: u32, ns: u128) {
-        self.waits().backlog.add_spans(bytes, ns);
+    pub(crate) fn have_waited(&mut self, bytes: u32, ns: u64) {
+        self.waits().backlog.add_spans(bytes, ns.into());
     }
 
     /// Records the waiting of a packet from `since` until `until`, which may be before the measurement.

@@ -28,7 +28,7 @@ pub(crate) fn queue_result(link: &mut Link, discipline: Name, span: (Time, Time)
     );
     let crossed = m.on_wire_at_start() + counts.departures + rare.duplicated;
     QueueResult {
-        name: std::mem::take(&mut link.name),
+        name: std::mem::take(&mut link.name).into(),
         discipline,
         arrivals: counts.arrivals,
         departures: counts.departures,

@@ -94,9 +94,14 @@ macro_rules! table {
                 self.append_to(Table::new(format!("{}/{name}", $kind)))
             }
 
-            /// Reserves memory for at least so many more rows.
+            /// Reserves memory for so many more rows.
             pub fn reserve(&mut self, rows: usize) {
                 $(self.$column.reserve_exact(rows);)+
+            }
+
+            /// Changes the number of rows; the values of new ones are zero.
+            pub fn resize(&mut self, rows: usize) {
+                $(self.$column.resize(rows, Default::default());)+
             }
 
             /// Returns the number of rows.

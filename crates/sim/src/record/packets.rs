@@ -3,9 +3,7 @@
 //!
 //! Hosts and links run ahead of the clock, and links run late (see [`crate::network`]), so that rows come in another order. A row
 //! waits until the clock shows that none can come before it. Rows are sorted and written to the columns in batches that
-//! fit into the processor's cache: sorting the whole table at the end costs several times as much. Until then the rows of
-//! each event and direction wait in a list of their own. Most of these lists are in order, and merging a few is faster than
-//! sorting.
+//! fit into the processor's cache: sorting the whole table at the end costs several times as much.
 
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::PacketTable;
@@ -14,11 +12,7 @@ use dumbbell_units::{Dur, Time};
 
 /// Rows after which the first batch is written.
 const BATCH: usize = 4096;
-/// Lists of waiting rows: one for each event and direction.
-const LISTS: usize = 6;
-/// In a key: bits of the row's place in its list, below the number of the list.
-const PLACE_BITS: u32 = 27;
-/// In a key: bits of the row's list and place, below the flow.
+/// In a key: bits of the row's index, below the flow.
 const INDEX_BITS: u32 = 30;
 /// The columns grow at most by this factor at a time.
 const GROWTH: usize = 8;
@@ -46,21 +40,15 @@ pub(crate) struct PacketRow {
 }
 
 impl PacketRow {
-    /// The number of its list.
-    fn list(&self) -> usize {
-        2 * self.event as usize + self.flow as usize % 2
-    }
-
-    /// Returns the row's place in the table, with its list and its place there in the lowest bits.
-    fn key(&self, list: usize, place: usize) -> u128 {
-        let event = match self.event {
+    /// Returns the row's place in the table, with its index among the waiting rows in the lowest bits.
+    fn key(&self, index: usize) -> u128 {
+        let place = match self.event {
             PacketEvent::Received => 0,
             PacketEvent::Sent => 1,
             PacketEvent::Dropped => 2,
         };
-        let flow = u64::from(direction_of(self.flow)) << INDEX_BITS;
-        let rest = event << 62 | flow | (list << PLACE_BITS | place) as u64;
-        u128::from(self.at.0) << 64 | u128::from(rest)
+        let flow = u128::from(direction_of(self.flow)) << INDEX_BITS;
+        u128::from(self.at.0) << 64 | place << 62 | flow | index as u128
     }
 }
 
@@ -71,15 +59,12 @@ pub(crate) struct PacketRecorder {
     /// The time from which on the table has rows, and the end of the run.
     since: Time,
     end: Time,
-    lists: [Vec<PacketRow>; LISTS],
-    waiting: usize,
+    waiting: Vec<PacketRow>,
     /// Number of waiting rows after which a batch is written.
     batch: usize,
     /// How far links may be behind the clock.
     lag: Dur,
     keys: Vec<u128>,
-    /// The rows of a batch in the order of the table: each column is then one pass over them.
-    sorted: Vec<PacketRow>,
 }
 
 impl PacketRecorder {
@@ -88,70 +73,79 @@ impl PacketRecorder {
             table: PacketTable::default(),
             since: Time::ZERO,
             end,
-            lists: Default::default(),
-            waiting: 0,
+            waiting: Vec::new(),
             batch: BATCH,
             lag,
             keys: Vec::new(),
-            sorted: Vec::new(),
         }
     }
 
     /// Adds a row; `clock` is the time of the event in progress.
     pub(crate) fn row(&mut self, row: PacketRow, clock: Time) {
-        if self.waiting >= self.batch {
+        if self.waiting.len() >= self.batch {
             self.write_before(Time(clock.0.saturating_sub(self.lag.0)));
-            self.batch = BATCH.max(2 * self.waiting);
+            self.batch = BATCH.max(2 * self.waiting.len());
         }
-        self.waiting += 1;
-        self.lists[row.list()].push(row);
+        self.waiting.push(row);
     }
 
     /// Writes the waiting rows before `end` to the columns.
     fn write_before(&mut self, end: Time) {
+        let due = self.waiting.iter().enumerate().filter(|(_, row)| row.at < end);
         self.keys.clear();
-        for (list, rows) in self.lists.iter().enumerate() {
-            let due = rows.iter().enumerate().filter(|(_, row)| row.at < end);
-            self.keys.extend(due.map(|(place, row)| row.key(list, place)));
-        }
-        self.keys.sort(); // the stable sort merges ascending runs, such as most lists
+        self.keys.extend(due.map(|(index, row)| row.key(index)));
+        self.keys.sort(); // the stable sort uses the ascending runs, of which a batch has many
         self.order_drops();
-        self.sorted.clear();
-        self.sorted.extend(self.keys.iter().map(|key| *row_of(&self.lists, *key)));
         self.make_room(end);
-        let (rows, table) = (self.sorted.iter(), &mut self.table);
-        table.t_ns.extend(rows.clone().map(|row| row.at.0));
-        table.event.extend(rows.clone().map(|row| row.event as u8));
-        table.flow.extend(rows.clone().map(|row| direction_of(row.flow)));
-        table.connection.extend(rows.clone().map(|row| row.connection));
-        table.number.extend(rows.clone().map(|row| row.number));
-        table.payload.extend(rows.clone().map(|row| row.payload));
-        table.bytes.extend(rows.clone().map(|row| row.bytes));
-        table.retransmission.extend(rows.map(|row| u8::from(row.retransmission)));
-        self.lists.iter_mut().for_each(|rows| rows.retain(|row| row.at >= end));
-        self.waiting = self.lists.iter().map(Vec::len).sum();
+        self.write();
+        self.waiting.retain(|row| row.at >= end);
     }
 
     /// Makes room for the rows before `now`, and for those that are expected after them: growth may copy the columns, and
     /// memory that is not used yet costs nothing.
     fn make_room(&mut self, now: Time) {
-        let rows = self.table.rows() + self.sorted.len();
+        let rows = self.table.rows() + self.keys.len();
         if rows > self.table.t_ns.capacity() {
             let share = self.end.since(now).0 as f64 / now.since(self.since).0 as f64;
             let expected = (rows as f64 * share) as usize;
-            self.table.reserve(self.sorted.len() + expected.min((GROWTH - 1) * rows));
+            self.table.reserve(self.keys.len() + expected.min((GROWTH - 1) * rows));
+        }
+    }
+
+    /// Writes the rows of the keys. One loop for all columns costs half as much as one for each.
+    fn write(&mut self) {
+        let (first, table) = (self.table.rows(), &mut self.table);
+        table.resize(first + self.keys.len());
+        let columns = table.t_ns[first..]
+            .iter_mut()
+            .zip(&mut table.event[first..])
+            .zip(&mut table.flow[first..])
+            .zip(&mut table.connection[first..])
+            .zip(&mut table.number[first..])
+            .zip(&mut table.payload[first..])
+            .zip(&mut table.bytes[first..])
+            .zip(&mut table.retransmission[first..]);
+        for (key, columns) in self.keys.iter().zip(columns) {
+            let (((((((t_ns, event), flow), connection), number), payload), bytes), retransmission) = columns;
+            let row = &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
+            *t_ns = row.at.0;
+            *event = row.event as u8;
+            *flow = direction_of(row.flow);
+            *connection = row.connection;
+            *number = row.number;
+            *payload = row.payload;
+            *bytes = row.bytes;
+            *retransmission = u8::from(row.retransmission);
         }
     }
 
     /// Puts the drops of a flow at one instant in an order that doesn't depend on when the links processed them.
     fn order_drops(&mut self) {
-        if self.lists[2 * PacketEvent::Dropped as usize..].iter().all(Vec::is_empty) {
-            return;
-        }
+        let row = |key: &u128| &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
         for drops in self.keys.chunk_by_mut(|a, b| a >> INDEX_BITS == b >> INDEX_BITS) {
-            if drops.len() > 1 && row_of(&self.lists, drops[0]).event == PacketEvent::Dropped {
+            if drops.len() > 1 && row(&drops[0]).event == PacketEvent::Dropped {
                 drops.sort_by_key(|key| {
-                    let row = row_of(&self.lists, *key);
+                    let row = row(key);
                     (row.connection, row.number, row.retransmission)
                 });
             }
@@ -161,7 +155,7 @@ impl PacketRecorder {
     /// Passes on the rows that have been written, if they are at least so many.
     pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
         if self.table.rows() >= least {
-            self.since = Time(self.table.t_ns.last().map_or(0, |t| *t));
+            self.since = self.table.t_ns.last().map_or(Time::ZERO, |t| Time(*t));
             sink(named(std::mem::take(&mut self.table)));
         }
     }
@@ -171,12 +165,6 @@ impl PacketRecorder {
         self.write_before(Time::NEVER);
         named(self.table)
     }
-}
-
-/// The waiting row with this key.
-fn row_of(lists: &[Vec<PacketRow>; LISTS], key: u128) -> &PacketRow {
-    let index = key as usize & ((1 << INDEX_BITS) - 1);
-    &lists[index >> PLACE_BITS][index & ((1 << PLACE_BITS) - 1)]
 }
 
 fn named(table: PacketTable) -> Table {
