@@ -155,11 +155,9 @@ impl Network {
 
     #[inline(always)] // for segments
     fn launch(&mut self, flow: &FlowInfo, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
-        let (node, direction) =
-            if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
-        let direction = direction as u32;
+        let direction = 2 * flow.index as u32 + u32::from(!forward);
         if self.watched {
-            self.record_launch(node, direction, handle, bytes, ecn);
+            self.record_launch(if forward { flow.from } else { flow.to }, direction, handle, bytes, ecn);
         }
         let path = &mut self.paths[direction as usize];
         path.packets = path.packets.wrapping_add(1);
