@@ -8,7 +8,7 @@ from dumbbell import registry
 from md import escaped, table
 
 RESULT = "crates/plan/src/result.rs"
-TYPES = {"String": "text", "Name": "text", "f64": "number", "u64": "count"}
+TYPES = {"String": "text", "Name": "text", "f64": "number", "Optional": "number", "u64": "count"}
 UNITS = [("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes"), ("_packets", "packets")]
 
 
@@ -16,7 +16,7 @@ def metrics(struct: str) -> str:
     """Return the columns of one frame, from the fields of its struct."""
     rows = []
     for field in rust_docs.structs(RESULT)[struct].fields:
-        optional = field.type.startswith("Option<")
+        optional = field.type.startswith("Option")
         kind = TYPES[field.type.removeprefix("Option<").removesuffix(">")]
         unit = next((unit for end, unit in UNITS if field.name.endswith(end)), "")
         if not unit and field.name == "bytes":

@@ -10,6 +10,7 @@ mod check;
 mod error;
 mod link_plan;
 mod medium;
+mod optional;
 mod plan;
 mod result;
 mod route;
@@ -19,6 +20,7 @@ pub use check::check;
 pub use error::PlanError;
 pub use link_plan::{LinkPlan, LinkSettings};
 pub use medium::MediumPlan;
+pub use optional::Optional;
 pub use plan::{
     AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
     QlogVersion, SeriesPlan, TracePlan, TransportPlan,

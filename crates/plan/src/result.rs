@@ -1,6 +1,7 @@
 //! Results of a run: one row per flow, per direction of a link, per transfer. The field docs are the definitions that the
 //! documentation shows.
 
+use crate::optional::Optional;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -22,7 +23,7 @@ pub struct FlowResult {
     /// Stop time, s.
     pub stop_s: f64,
     /// Time from the start to the first packet (CBR), s.
-    pub phase_s: Option<f64>,
+    pub phase_s: Optional,
     /// Goodput: payload that reached the receiver in the measured time, each byte counted once, bit/s. UDP and ping: the
     /// same as the throughput.
     pub goodput_bps: f64,
@@ -41,7 +42,7 @@ pub struct FlowResult {
     /// Duplicates of sent packets, made by links.
     pub duplicated_packets: u64,
     /// dropped_packets / sent_packets; null if no packet was sent.
-    pub drop_rate: Option<f64>,
+    pub drop_rate: Optional,
     /// Retransmitted packets with payload.
     pub retransmitted_packets: u64,
     /// Retransmitted payload bytes.
@@ -56,94 +57,94 @@ pub struct FlowResult {
     pub duplicate_bytes: u64,
     /// Mean round-trip time of packets sent once: from sending a packet to the ACK or SACK that first covers it, ms. A
     /// cumulative ACK that first covers a retransmitted packet gives no RTT. Ping: mean RTT of the answered requests.
-    pub rtt_mean_ms: Option<f64>,
+    pub rtt_mean_ms: Optional,
     /// Minimum of the times that `rtt_mean_ms` averages, ms.
-    pub rtt_min_ms: Option<f64>,
+    pub rtt_min_ms: Optional,
     /// Median of the same times, ms. Percentiles are exact within 0.1 %.
-    pub rtt_p50_ms: Option<f64>,
+    pub rtt_p50_ms: Optional,
     /// 95th percentile of the same times, ms.
-    pub rtt_p95_ms: Option<f64>,
+    pub rtt_p95_ms: Optional,
     /// 99th percentile of the same times, ms.
-    pub rtt_p99_ms: Option<f64>,
+    pub rtt_p99_ms: Optional,
     /// Maximum of the same times, ms.
-    pub rtt_max_ms: Option<f64>,
+    pub rtt_max_ms: Optional,
     /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes the
     /// wait of a packet that arrived behind a lost one for the retransmission (head-of-line blocking).
-    pub ack_delay_mean_ms: Option<f64>,
+    pub ack_delay_mean_ms: Optional,
     /// Minimum of the times that `ack_delay_mean_ms` averages, ms.
-    pub ack_delay_min_ms: Option<f64>,
+    pub ack_delay_min_ms: Optional,
     /// Median of the same times, ms. Percentiles are exact within 0.1 %.
-    pub ack_delay_p50_ms: Option<f64>,
+    pub ack_delay_p50_ms: Optional,
     /// 95th percentile of the same times, ms.
-    pub ack_delay_p95_ms: Option<f64>,
+    pub ack_delay_p95_ms: Optional,
     /// 99th percentile of the same times, ms.
-    pub ack_delay_p99_ms: Option<f64>,
+    pub ack_delay_p99_ms: Optional,
     /// Maximum of the same times, ms.
-    pub ack_delay_max_ms: Option<f64>,
+    pub ack_delay_max_ms: Optional,
     /// Mean time from a packet's first transmission to the cumulative ACK that covers it, of all packets, ms.
-    pub ack_delay_first_mean_ms: Option<f64>,
+    pub ack_delay_first_mean_ms: Optional,
     /// Mean one-way delay of datagrams, ms.
-    pub owd_mean_ms: Option<f64>,
+    pub owd_mean_ms: Optional,
     /// 99th percentile of the one-way delay of datagrams, ms.
-    pub owd_p99_ms: Option<f64>,
+    pub owd_p99_ms: Optional,
     /// Time from the start of the first transfer to the last byte of the last one, s; null unless all completed.
-    pub completion_time_s: Option<f64>,
+    pub completion_time_s: Optional,
     /// Transfers and downloads started.
     pub transfers_started: u64,
     /// Transfers and downloads completed.
     pub transfers_completed: u64,
     /// Time average of cwnd, segments.
-    pub cwnd_mean_packets: Option<f64>,
+    pub cwnd_mean_packets: Optional,
     /// Time average of srtt, ms.
-    pub srtt_mean_ms: Option<f64>,
+    pub srtt_mean_ms: Optional,
     /// Time average of the bytes in flight, segments.
-    pub mean_inflight_packets: Option<f64>,
+    pub mean_inflight_packets: Optional,
     /// Echo requests sent (ping).
     pub pings_sent: u64,
     /// Echo requests without a reply before their timeout (ping).
     pub pings_lost: u64,
     /// Interarrival jitter of a voice call [RFC 3550 §6.4.1], its mean over the packets that arrived, ms.
-    pub jitter_ms: Option<f64>,
+    pub jitter_ms: Optional,
     /// Packets of a voice call that arrived after their playout time.
     pub late_packets: Option<u64>,
     /// Share of the packets of a voice call that were not played: lost or late, 0 to 1. Packets whose playout time is after
     /// the flow's end don't count.
-    pub playout_loss: Option<f64>,
+    pub playout_loss: Optional,
     /// Burst ratio of these losses [ITU-T G.107 §7.5]: the mean length of a burst / its mean length if losses were random, 1 to 8.
-    pub burst_ratio: Option<f64>,
+    pub burst_ratio: Optional,
     /// Mean one-way delay of a voice call from mouth to ear: packetization, network and jitter buffer, ms.
-    pub mouth_to_ear_ms: Option<f64>,
+    pub mouth_to_ear_ms: Optional,
     /// Rating factor R of a voice call by the E-model [ITU-T G.107]; 93.2 without delay and losses.
-    pub r_factor: Option<f64>,
+    pub r_factor: Optional,
     /// Mean opinion score that belongs to `r_factor`, 1 to 4.5 [ITU-T G.107 Annex B].
-    pub mos: Option<f64>,
+    pub mos: Optional,
     /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The times of
     /// videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly they are means
     /// over its loads.
-    pub first_byte_s: Option<f64>,
+    pub first_byte_s: Optional,
     /// Time from the start of the flow to the last byte of the video or of the page's last object, s; null if it did not
     /// arrive.
-    pub load_time_s: Option<f64>,
+    pub load_time_s: Optional,
     /// Time from the start of the flow to the page's load event: the arrival of the last object that doesn't wait for it, s.
-    pub onload_s: Option<f64>,
+    pub onload_s: Optional,
     /// Time from the start of the flow to the start of playback, s; null if it did not start.
-    pub startup_delay_s: Option<f64>,
+    pub startup_delay_s: Optional,
     /// Number of stalls. A stall begins when the buffer is empty before the end of the video, and ends when `resume_buffer`
     /// is buffered, or the rest of the video. The startup delay is no stall.
     pub stalls: Option<u64>,
     /// Time of all stalls, s; of one that lasts, until the flow's stop or the end of the run.
-    pub stall_s: Option<f64>,
+    pub stall_s: Optional,
     /// Media played, s.
-    pub played_s: Option<f64>,
+    pub played_s: Optional,
     /// stall_s / (stall_s + played_s); null if playback did not start.
-    pub stall_ratio: Option<f64>,
+    pub stall_ratio: Optional,
     /// Mean bit rate of the media that arrived, bit/s.
-    pub mean_bitrate_bps: Option<f64>,
+    pub mean_bitrate_bps: Optional,
     /// Segments with another bit rate than the segment before.
     pub switches: Option<u64>,
     /// Linear quality of experience: (sum of the segments' bit rates - `switches` weight x sum of the changes between them -
     /// `stalls` weight x stall_s - `startup` weight x startup_delay_s) / number of segments, bit rates in Mbit/s.
-    pub qoe: Option<f64>,
+    pub qoe: Optional,
 }
 
 /// Metrics of one direction of a link during the measurement.
@@ -198,19 +199,19 @@ pub struct QueueResult {
     /// Packets marked CE.
     pub marks: u64,
     /// Time average of the waiting packets, without the one in transmission.
-    pub mean_backlog_packets: Option<f64>,
+    pub mean_backlog_packets: Optional,
     /// Time average of the waiting wire bytes.
-    pub mean_backlog_bytes: Option<f64>,
+    pub mean_backlog_bytes: Optional,
     /// Mean sojourn time, from arrival to the start of the transmission, ms.
-    pub mean_sojourn_ms: Option<f64>,
+    pub mean_sojourn_ms: Optional,
     /// Median sojourn time, ms.
-    pub p50_sojourn_ms: Option<f64>,
+    pub p50_sojourn_ms: Optional,
     /// 95th percentile of the sojourn time, ms.
-    pub p95_sojourn_ms: Option<f64>,
+    pub p95_sojourn_ms: Optional,
     /// 99th percentile of the sojourn time, ms.
-    pub p99_sojourn_ms: Option<f64>,
+    pub p99_sojourn_ms: Optional,
     /// Maximum sojourn time, ms.
-    pub max_sojourn_ms: Option<f64>,
+    pub max_sojourn_ms: Optional,
     /// Share of the time for which the transmitter was busy, 0 to 1. On a link whose rate changes, or whose outages hold
     /// packets: wire bits sent / wire bits of capacity.
     pub utilization: f64,

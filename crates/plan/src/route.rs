@@ -12,7 +12,7 @@ pub const LOCAL: u32 = u32::MAX;
 const NO_LINK: u32 = u32::MAX - 1;
 
 /// Next links on the shortest paths by number of hops. Of equally short paths, the one over the link listed first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
     rows: Vec<Row>,
     next: Vec<u32>,

@@ -6,7 +6,8 @@
 use dumbbell_plan::{FlowResult, Plan, QueueResult};
 use dumbbell_sim::Simulation;
 use serde::Serialize;
-use std::io::{BufRead, BufWriter, Write};
+use serde_json::Deserializer;
+use std::io::{BufWriter, Write};
 
 /// The results that are printed; without a copy, so that they take no memory of their own.
 #[derive(Serialize)]
@@ -18,9 +19,9 @@ struct Results<'a> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    for line in std::io::stdin().lock().lines() {
-        let plan: Plan = serde_json::from_str(&line?)?;
-        let output = Simulation::new(plan)?.finish()?;
+    // The text of a plan is not kept: it can be larger than the simulation.
+    for plan in Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Plan>() {
+        let output = Simulation::new(plan?)?.finish()?;
         let results = Results { flows: &output.flows, queues: &output.queues, events: output.events };
         serde_json::to_writer(&mut out, &results)?;
         writeln!(out)?;

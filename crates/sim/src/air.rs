@@ -198,7 +198,7 @@ impl Network {
         let next = air.medium.next_event();
         if next != air.scheduled && next != Time::NEVER {
             air.scheduled = next;
-            let slot = self.links[down].slot + 1;
+            let slot = self.links[down].wake_slot as usize;
             self.events.schedule(slot, next, Kind::Departure);
         }
     }
@@ -206,7 +206,9 @@ impl Network {
     /// Counts a packet that was taken before the measurement and arrives or is lost during it.
     fn count_at_start(&mut self, link: usize, taken: Time, until: Time) {
         let at_start = taken < self.measure_from && until >= self.measure_from;
-        self.links[link].meter.on_wire_at_start += u64::from(at_start);
+        if at_start {
+            self.links[link].meter.is_on_wire_at_start();
+        }
     }
 
     /// Completes the meters of the links, and returns the tables of the media.

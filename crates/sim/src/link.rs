@@ -31,12 +31,14 @@ const LONGEST_DELAY: u64 = 1 << 62;
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) name: String,
-    /// The node at its end.
-    pub(crate) to: usize,
+    pub(crate) name: Box<str>,
     /// The step after it.
     pub(crate) onward: Onward,
-    pub(crate) slot: usize,
+    /// The node at its end.
+    to: u32,
+    /// Its slot for arrivals, and the one for other events if it has some (see [`crate::network::slots`]).
+    arrival_slot: u32,
+    pub(crate) wake_slot: u32,
     rate: Rate,
     pub(crate) delay: Dur,
     overhead: u32,
@@ -52,9 +54,8 @@ pub(crate) struct Link {
     pub(crate) has_lookahead: bool,
     /// How far it may run late (see [`crate::network`]).
     pub(crate) lag: Dur,
-    /// True if packets come to its inbox instead of an event.
-    pub(crate) has_inbox: bool,
-    pub(crate) inbox: Inbox,
+    /// If packets come to it instead of an event.
+    pub(crate) inbox: Option<Box<Inbox>>,
     /// Time of its pending event other than an arrival; NEVER without one.
     wake_at: Time,
     /// Boxed, like impairments and recorder, because most links have none: a link should occupy few cache lines.
@@ -62,7 +63,7 @@ pub(crate) struct Link {
     /// In place of the discipline, if that is a plain FIFO.
     pub(crate) fifo: Option<FifoQueue>,
     /// Packets on their path to a link with an inbox, at the end of the run.
-    pub(crate) in_inboxes: u64,
+    pub(crate) in_inboxes: u32,
     /// End of the transmission in progress, with a plain FIFO; NEVER for others.
     fifo_busy_until: Time,
     /// Time of the next dequeue; NEVER if no packet waits.
@@ -91,15 +92,16 @@ impl Link {
         plan: &LinkPlan,
         queue: Box<dyn Qdisc>,
         impairments: Option<Box<Impairments>>,
-        slot: usize,
+        number: usize,
         meter: LinkMeter,
         recorder: Option<Box<QueueRecorder>>,
     ) -> Link {
         Link {
-            name: plan.name.clone(),
-            to: plan.to,
+            name: plan.name.as_str().into(),
             onward: Onward::NONE,
-            slot,
+            to: plan.to as u32,
+            arrival_slot: number as u32,
+            wake_slot: 0,
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns.min(LONGEST_DELAY)),
             overhead: plan.overhead_bytes,
@@ -109,8 +111,7 @@ impl Link {
             has_constant_delay: plan.delay_course.is_none(),
             has_lookahead: false,
             lag: Dur::ZERO,
-            has_inbox: false,
-            inbox: Inbox::default(),
+            inbox: None,
             wake_at: Time::NEVER,
             discipline: Some(Box::new(Discipline {
                 queue,
@@ -139,6 +140,16 @@ impl Link {
     /// Uses no shortcuts: each packet goes through the discipline.
     pub(crate) fn never_cuts_through(&mut self) {
         self.transparent = false;
+    }
+
+    /// The node at its end.
+    pub(crate) fn to(&self) -> usize {
+        self.to as usize
+    }
+
+    /// True if it has events other than arrivals.
+    pub(crate) fn wakes(&self) -> bool {
+        self.discipline.is_some() || self.inbox.is_some()
     }
 
     /// Leaves the discipline out, if it is a plain FIFO without impairments and series.
@@ -189,9 +200,9 @@ impl Link {
         self.fifo_busy_until = begin.after(size.time);
         let arrival = self.fifo_busy_until.after(self.delay);
         if self.meter.contains(now, self.fifo_busy_until) {
-            size.waited += 1;
-            size.waiting += u128::from(begin.since(now).0);
-            self.meter.waited(begin.since(now));
+            let span = begin.since(now);
+            size.waits(span, &mut self.meter);
+            self.meter.waited(span);
         } else {
             self.meter.counts(now).arrivals += 1;
             self.meter.waits_from(bytes, now, begin.min(end));
@@ -220,15 +231,25 @@ impl Link {
         if let Some(fifo) = &mut self.fifo {
             fifo.free_buffer(now);
         }
-        self.inbox.free_buffers();
+        if let Some(inbox) = &mut self.inbox {
+            inbox.free_buffers();
+        }
     }
 
     /// Puts a packet that arrives over another link into the inbox.
     #[inline]
     pub(crate) fn receive(&mut self, incoming: Incoming, events: &mut EventQueue) {
         let at = incoming.at;
-        self.inbox.push(incoming);
-        self.wake(at, events);
+        if let Some(inbox) = &mut self.inbox {
+            inbox.push(incoming);
+            self.wake(at, events);
+        }
+    }
+
+    /// Takes the first packet from the inbox, if it arrives by `until`.
+    #[inline]
+    pub(crate) fn next_incoming(&mut self, until: Time) -> Option<Incoming> {
+        self.inbox.as_mut()?.pop(until)
     }
 
     /// Schedules the link's event for an arrival or a dequeue at `due`, unless one is pending before.
@@ -237,7 +258,7 @@ impl Link {
         let at = due.after(self.lag);
         if at < self.wake_at {
             self.wake_at = at;
-            events.schedule(self.slot + 1, at, Kind::Departure);
+            events.schedule(self.wake_slot as usize, at, Kind::Departure);
         }
     }
 
@@ -245,7 +266,7 @@ impl Link {
     #[inline]
     pub(crate) fn wake_again(&mut self, events: &mut EventQueue) {
         self.wake_at = Time::NEVER;
-        let due = self.dequeue_at.min(self.inbox.first());
+        let due = self.dequeue_at.min(self.inbox.as_ref().map_or(Time::NEVER, |inbox| inbox.first()));
         if due != Time::NEVER {
             self.wake(due, events);
         }

@@ -67,14 +67,21 @@ impl RareCounts {
 pub(crate) struct LinkMeter {
     from: Time,
     end: Time,
-    /// Before the measurement; from its start.
-    counts: [Counts; 2],
+    measured: Counts,
+    /// Boxed, because most runs are measured from their start.
+    before: Option<Box<Before>>,
     pub(crate) busy: Dur,
-    /// Packets that departed before the measurement and arrive during it.
-    pub(crate) on_wire_at_start: u64,
     /// Packets of the measurement that did not wait.
     undelayed: u64,
     waits: Option<Box<Waits>>,
+}
+
+/// Counts of the time before the measurement.
+#[derive(Clone, Debug, Default)]
+struct Before {
+    counts: Counts,
+    /// Packets that departed before the measurement and arrive during it.
+    on_wire_at_start: u64,
 }
 
 /// Metrics of packets that wait.
@@ -100,9 +107,9 @@ impl LinkMeter {
         LinkMeter {
             from,
             end,
-            counts: Default::default(),
+            measured: Counts::default(),
+            before: None,
             busy: Dur::ZERO,
-            on_wire_at_start: 0,
             undelayed: 0,
             waits: None,
         }
@@ -124,7 +131,12 @@ impl LinkMeter {
     /// Counts of the period that contains `now`.
     #[inline]
     pub(crate) fn counts(&mut self, now: Time) -> &mut Counts {
-        &mut self.counts[usize::from(now >= self.from)]
+        if now >= self.from { &mut self.measured } else { &mut self.before().counts }
+    }
+
+    #[inline(never)]
+    fn before(&mut self) -> &mut Before {
+        self.before.get_or_insert_default()
     }
 
     /// Counts marked packets.
@@ -135,13 +147,23 @@ impl LinkMeter {
 
     /// Counts of the measurement.
     pub(crate) fn measured(&self) -> &Counts {
-        &self.counts[1]
+        &self.measured
     }
 
     /// Packets waiting when the measurement began.
     pub(crate) fn waiting_at_start(&self) -> u64 {
-        let before = &self.counts[0];
-        before.arrivals - before.departures - before.rare().queue_drops()
+        let before = self.before.as_ref().map(|before| &before.counts);
+        before.map_or(0, |b| b.arrivals - b.departures - b.rare().queue_drops())
+    }
+
+    /// Packets in transmission or on the wire when the measurement began.
+    pub(crate) fn on_wire_at_start(&self) -> u64 {
+        self.before.as_ref().map_or(0, |before| before.on_wire_at_start)
+    }
+
+    /// Counts a packet that is in transmission or on the wire when the measurement begins.
+    pub(crate) fn is_on_wire_at_start(&mut self) {
+        self.before().on_wire_at_start += 1;
     }
 
     /// True if a transmission from `now` until `until` is within the measurement.
@@ -180,8 +202,8 @@ impl LinkMeter {
             } else {
                 self.waits().sojourn.record_positive(sojourn);
             }
-        } else {
-            self.on_wire_at_start += u64::from(arrival >= self.from);
+        } else if arrival >= self.from {
+            self.is_on_wire_at_start();
         }
     }
 
@@ -193,8 +215,8 @@ impl LinkMeter {
     }
 
     /// Adds packets of `bytes` to the backlog that have waited `ns` together, after the start.
-    pub(crate) fn have_waited(&mut self, bytes: u32, ns: u128) {
-        self.waits().backlog.add_spans(bytes, ns);
+    pub(crate) fn have_waited(&mut self, bytes: u32, ns: u64) {
+        self.waits().backlog.add_spans(bytes, ns.into());
     }
 
     /// Records the waiting of a packet from `since` until `until`, which may be before the measurement.
@@ -207,7 +229,7 @@ impl LinkMeter {
     /// `time`: the transmission of one.
     pub(crate) fn left(&mut self, passed: u64, waited: u64, bytes: u32, time: Dur) {
         let packets = passed + waited;
-        let counts = &mut self.counts[1];
+        let counts = &mut self.measured;
         counts.arrivals += packets;
         counts.departures += packets;
         counts.departed_bytes += packets * u64::from(bytes);
@@ -218,13 +240,15 @@ impl LinkMeter {
     /// Records a duplicate that arrives at `arrival`.
     pub(crate) fn copied(&mut self, now: Time, arrival: Time) {
         self.counts(now).rare_mut().duplicated += 1;
-        self.on_wire_at_start += u64::from(now < self.from && arrival >= self.from);
+        if now < self.from && arrival >= self.from {
+            self.is_on_wire_at_start();
+        }
     }
 
     /// Records that a packet's arrival moved from `until` forward to `arrival`.
     pub(crate) fn arrives_earlier(&mut self, now: Time, until: Time, arrival: Time) {
         if now < self.from && until >= self.from && arrival < self.from {
-            self.on_wire_at_start -= 1;
+            self.before().on_wire_at_start -= 1;
         }
     }
 

@@ -26,16 +26,16 @@ pub(crate) fn queue_result(link: &mut Link, discipline: Name, span: (Time, Time)
         "{}",
         link.name
     );
-    let crossed = m.on_wire_at_start + counts.departures + rare.duplicated;
+    let crossed = m.on_wire_at_start() + counts.departures + rare.duplicated;
     QueueResult {
-        name: std::mem::take(&mut link.name),
+        name: std::mem::take(&mut link.name).into(),
         discipline,
         arrivals: counts.arrivals,
         departures: counts.departures,
         delivered: crossed - rare.wire_losses() - on_wire_at_end,
         waiting_at_start,
         waiting_at_end,
-        on_wire_at_start: m.on_wire_at_start,
+        on_wire_at_start: m.on_wire_at_start(),
         on_wire_at_end,
         drops,
         drops_full: of(DropReason::Full),
@@ -52,13 +52,13 @@ pub(crate) fn queue_result(link: &mut Link, discipline: Name, span: (Time, Time)
         reordered: rare.reordered,
         largest_reordering_extent: rare.largest_extent,
         marks: rare.marks,
-        mean_backlog_packets: means.map(|(packets, _)| packets),
-        mean_backlog_bytes: means.map(|(_, bytes)| bytes),
-        mean_sojourn_ms: sojourn.mean_ms(),
-        p50_sojourn_ms: sojourn.percentile_ms(0.5),
-        p95_sojourn_ms: sojourn.percentile_ms(0.95),
-        p99_sojourn_ms: sojourn.percentile_ms(0.99),
-        max_sojourn_ms: sojourn.max_ms(),
+        mean_backlog_packets: means.map(|(packets, _)| packets).into(),
+        mean_backlog_bytes: means.map(|(_, bytes)| bytes).into(),
+        mean_sojourn_ms: sojourn.mean_ms().into(),
+        p50_sojourn_ms: sojourn.percentile_ms(0.5).into(),
+        p95_sojourn_ms: sojourn.percentile_ms(0.95).into(),
+        p99_sojourn_ms: sojourn.percentile_ms(0.99).into(),
+        max_sojourn_ms: sojourn.max_ms().into(),
         utilization: match varying {
             None => m.busy.as_secs() / seconds,
             Some((sent, capacity)) if capacity > 0.0 => sent / capacity,

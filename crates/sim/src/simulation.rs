@@ -73,8 +73,7 @@ impl Simulation {
         let may_fail = holds || has_workload || !external.disciplines.is_empty();
         let mut net = Network::new(&plan, pace, holds, &external.disciplines, &failure)?;
         plan.links = Vec::new();
-        let first_timer = 2 * net.links();
-        let measure = first_timer + TIMERS * plan.flows.len();
+        let (first_timer, measure) = (net.slots.first_timer(), net.slots.measurement());
         net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
         let mut flows = Vec::with_capacity(plan.flows.len());
         let mut factories = Factories::new(pace != Pace::OneByOne);
@@ -186,8 +185,9 @@ impl Simulation {
             let info = flow.info();
             result.name.clone_from(&info.name);
             result.start_s = info.start.as_secs();
-            result.drop_rate =
-                (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
+            if result.sent_packets > 0 {
+                result.drop_rate = (result.dropped_packets as f64 / result.sent_packets as f64).into();
+            }
             result
         });
         let flows = results.collect();

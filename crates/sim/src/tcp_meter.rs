@@ -2,7 +2,7 @@
 //! [`dumbbell_plan::FlowResult`].
 
 use crate::meter::{AckTimes, TimeAverages};
-use dumbbell_plan::FlowResult;
+use dumbbell_plan::{FlowResult, Optional};
 use dumbbell_tcp::{Counters, DeliveredSegment};
 use dumbbell_units::{Dur, Time};
 
@@ -238,6 +238,7 @@ impl TcpMeter {
         r.fast_retransmits = t.counters.fast_retransmits;
         r.duplicate_bytes = t.duplicate;
         self.ack_times.fill(r);
-        [r.cwnd_mean_packets, r.mean_inflight_packets, r.srtt_mean_ms] = self.means.means(end);
+        let means = self.means.means(end).map(Optional::from);
+        [r.cwnd_mean_packets, r.mean_inflight_packets, r.srtt_mean_ms] = means;
     }
 }

@@ -94,6 +94,16 @@ macro_rules! table {
                 self.append_to(Table::new(format!("{}/{name}", $kind)))
             }
 
+            /// Reserves memory for so many more rows.
+            pub fn reserve(&mut self, rows: usize) {
+                $(self.$column.reserve_exact(rows);)+
+            }
+
+            /// Changes the number of rows; the values of new ones are zero.
+            pub fn resize(&mut self, rows: usize) {
+                $(self.$column.resize(rows, Default::default());)+
+            }
+
             /// Returns the number of rows.
             #[must_use]
             pub fn rows(&self) -> usize {

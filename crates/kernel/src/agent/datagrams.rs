@@ -64,7 +64,7 @@ impl Traffic for DatagramSender {
     }
 
     fn finish(&self, r: &mut FlowResult) {
-        r.phase_s = Some(self.source.phase.as_secs());
+        r.phase_s = self.source.phase.as_secs().into();
     }
 
     fn counters(&self) -> Counters {
@@ -133,8 +133,8 @@ impl Traffic for DatagramReceiver {
     }
 
     fn finish(&self, r: &mut FlowResult) {
-        r.owd_mean_ms = self.delays.mean_ms();
-        r.owd_p99_ms = self.delays.percentile_ms(0.99);
+        r.owd_mean_ms = self.delays.mean_ms().into();
+        r.owd_p99_ms = self.delays.percentile_ms(0.99).into();
     }
 
     fn counters(&self) -> Counters {

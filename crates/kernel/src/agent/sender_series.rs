@@ -2,7 +2,7 @@
 
 use crate::meter::{Progress, SocketColumns, TcpSample, Window};
 use crate::traffic::Counters;
-use dumbbell_plan::FlowResult;
+use dumbbell_plan::{FlowResult, Optional};
 use dumbbell_sim::meter::TimeAverages;
 use dumbbell_trace::Table;
 use dumbbell_units::Time;
@@ -73,7 +73,8 @@ impl SenderSeries {
     /// Fills in the results.
     pub(super) fn finish(&mut self, r: &mut FlowResult) {
         let end = Time(self.window.to);
-        [r.cwnd_mean_packets, r.srtt_mean_ms, r.mean_inflight_packets] = self.means.means(end);
+        let means = self.means.means(end).map(Optional::from);
+        [r.cwnd_mean_packets, r.srtt_mean_ms, r.mean_inflight_packets] = means;
         r.snd_mss_bytes = self.mss.map(u64::from);
         r.fast_retransmits = self.recoveries;
     }

@@ -7,7 +7,7 @@ use super::ranges::Ranges;
 use super::segments::Segments;
 use super::socket::{Progress, SocketColumns, TcpSample};
 use crate::meter::packet::Packet;
-use dumbbell_plan::FlowResult;
+use dumbbell_plan::{FlowResult, Optional};
 use dumbbell_sim::meter::{AckTimes, DurationStats, RttSeries, TimeAverages, VoiceMeter};
 use dumbbell_trace::Table;
 use dumbbell_units::{Dur, Time};
@@ -272,12 +272,12 @@ impl FlowMeter {
             r.duplicate_bytes = self.duplicate_bytes;
             self.ack_times.fill(r);
             r.snd_mss_bytes = Some(u64::from(self.mss));
-            [r.cwnd_mean_packets, r.srtt_mean_ms] = self.means.means(end);
-            [r.mean_inflight_packets] = self.inflight.means(end);
+            [r.cwnd_mean_packets, r.srtt_mean_ms] = self.means.means(end).map(Optional::from);
+            [r.mean_inflight_packets] = self.inflight.means(end).map(Optional::from);
         } else {
             r.delivered_bytes = self.received_bytes;
-            r.owd_mean_ms = self.owd.mean_ms();
-            r.owd_p99_ms = self.owd.percentile_ms(0.99);
+            r.owd_mean_ms = self.owd.mean_ms().into();
+            r.owd_p99_ms = self.owd.percentile_ms(0.99).into();
             if let Some(voice) = &self.voice {
                 voice.fill(self.window.from, self.window.to, r);
             }
@@ -342,7 +342,7 @@ mod tests {
         meter.answered(&packet(Seq(0), 0, at(5), &[(at(2), at(3))]), 85 * MS);
         let mut r = FlowResult::default();
         meter.finish(true, &mut r);
-        let rtt = [r.rtt_mean_ms, r.rtt_min_ms, r.rtt_max_ms];
+        let rtt = [r.rtt_mean_ms, r.rtt_min_ms, r.rtt_max_ms].map(Optional::get);
         assert_eq!(rtt, [Some(40.0); 3]); // of packets 1, 3, 4, 5
         // To the cumulative ACK: 40, 83, 82 and 81 ms; of the retransmitted packet 84 ms since its first transmission.
         assert_eq!(r.ack_delay_mean_ms, Some((40.0 + 83.0 + 82.0 + 81.0) / 4.0));

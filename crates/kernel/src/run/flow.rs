@@ -223,8 +223,9 @@ impl FlowRun {
             [result.fast_retransmits, result.timeouts] = self.before;
         }
         self.kind.traffic().finish(&mut result);
-        result.drop_rate =
-            (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
+        if result.sent_packets > 0 {
+            result.drop_rate = (result.dropped_packets as f64 / result.sent_packets as f64).into();
+        }
         result
     }
 }

@@ -3,7 +3,7 @@
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
 use crate::sys;
-use dumbbell_plan::FlowResult;
+use dumbbell_plan::{FlowResult, Optional};
 use dumbbell_sim::meter::DurationStats;
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::PingTable;
@@ -165,14 +165,14 @@ impl Traffic for PingTraffic {
     }
 
     fn finish(&self, r: &mut FlowResult) {
-        r.rtt_mean_ms = self.rtt.mean_ms();
-        r.rtt_min_ms = self.rtt.min_ms();
-        r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
-        r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
-        r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
-        r.rtt_max_ms = self.rtt.max_ms();
+        r.rtt_mean_ms = self.rtt.mean_ms().into();
+        r.rtt_min_ms = self.rtt.min_ms().into();
+        r.rtt_p50_ms = self.rtt.percentile_ms(0.5).into();
+        r.rtt_p95_ms = self.rtt.percentile_ms(0.95).into();
+        r.rtt_p99_ms = self.rtt.percentile_ms(0.99).into();
+        r.rtt_max_ms = self.rtt.max_ms().into();
         (r.pings_sent, r.pings_lost) = (self.sent, self.lost);
-        (r.owd_mean_ms, r.owd_p99_ms) = (None, None);
+        (r.owd_mean_ms, r.owd_p99_ms) = (Optional::NONE, Optional::NONE);
     }
 
     fn table(&mut self, name: &str) -> Option<Table> {

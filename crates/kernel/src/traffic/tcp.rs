@@ -458,10 +458,10 @@ impl Traffic for TcpTraffic {
     }
 
     fn finish(&self, r: &mut FlowResult) {
-        r.phase_s = self.source.as_ref().map(|s| s.phase.as_secs());
+        r.phase_s = self.source.as_ref().map(|s| s.phase.as_secs()).into();
         if self.transfer().is_some() {
             (r.transfers_started, r.transfers_completed) = (self.begun, self.completed);
         }
-        r.completion_time_s = self.ended().map(|end| (end - self.first_begun_at) as f64 * 1e-9);
+        r.completion_time_s = self.ended().map(|end| (end - self.first_begun_at) as f64 * 1e-9).into();
     }
 }

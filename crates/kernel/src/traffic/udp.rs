@@ -54,6 +54,6 @@ impl Traffic for UdpTraffic {
     }
 
     fn finish(&self, result: &mut FlowResult) {
-        result.phase_s = Some(self.source.phase.as_secs());
+        result.phase_s = self.source.phase.as_secs().into();
     }
 }

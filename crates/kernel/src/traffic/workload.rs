@@ -347,6 +347,6 @@ impl Traffic for WorkloadTraffic {
 
     fn finish(&self, r: &mut FlowResult) {
         (r.transfers_started, r.transfers_completed) = (self.begun, self.completed);
-        r.completion_time_s = self.ended().map(|end| (end - self.first_begun_at) as f64 * 1e-9);
+        r.completion_time_s = self.ended().map(|end| (end - self.first_begun_at) as f64 * 1e-9).into();
     }
 }

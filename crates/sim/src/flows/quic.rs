@@ -328,10 +328,12 @@ impl QuicFlow {
         let mut result = FlowResult {
             variant: self.algorithms.variant().name.into(),
             application: self.app.kind.into(),
-            phase_s: self.app.source.as_ref().map(|s| s.phase.as_secs()),
+            phase_s: self.app.source.as_ref().map(|s| s.phase.as_secs()).into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
+            completion_time_s: all_done
+                .then(|| self.completed_at.since(self.first_begun_at).as_secs())
+                .into(),
             transfers_started: self.begun,
             transfers_completed: self.completed,
             ..FlowResult::default()

@@ -430,10 +430,12 @@ impl TcpFlow {
         let mut result = FlowResult {
             variant: self.factory.algorithms.variant().name.into(),
             application: self.application.into(),
-            phase_s: self.source.as_ref().map(|s| s.phase.as_secs()),
+            phase_s: self.source.as_ref().map(|s| s.phase.as_secs()).into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
+            completion_time_s: all_done
+                .then(|| self.completed_at.since(self.first_begun_at).as_secs())
+                .into(),
             transfers_started: self.begun,
             transfers_completed: self.completed,
             ..FlowResult::default()

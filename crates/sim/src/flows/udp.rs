@@ -102,7 +102,7 @@ impl Flow for UdpFlow {
         let mut result = FlowResult {
             variant: "udp".into(),
             application: self.application.into(),
-            phase_s: Some(self.source.phase.as_secs()),
+            phase_s: self.source.phase.as_secs().into(),
             stop_s: end.as_secs(),
             goodput_bps: rate(self.info.received_bytes),
             throughput_bps: rate(self.info.received_bytes),
@@ -111,8 +111,8 @@ impl Flow for UdpFlow {
             delivered_bytes: self.received * size,
             dropped_packets: net.dropped(self.info.index),
             duplicated_packets: net.duplicated(self.info.index),
-            owd_mean_ms: self.delay.mean_ms(),
-            owd_p99_ms: self.delay.percentile_ms(0.99),
+            owd_mean_ms: self.delay.mean_ms().into(),
+            owd_p99_ms: self.delay.percentile_ms(0.99).into(),
             ..FlowResult::default()
         };
         if let Some(voice) = &self.voice {

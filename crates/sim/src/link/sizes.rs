@@ -14,9 +14,9 @@ pub(super) struct Size {
     within: Dur,
     /// Packets that came and left within the measurement, not yet in the meter: without waiting, and after waiting.
     pub(super) passed: u64,
-    pub(super) waited: u64,
+    waited: u64,
     /// The time for which these have waited, ns.
-    pub(super) waiting: u128,
+    waiting: u64,
 }
 
 /// See the top of this file.
@@ -57,6 +57,17 @@ impl Size {
         now.0.wrapping_sub(meter.from().0) < self.within.0 // before the measurement the difference is huge
     }
 
+    /// Counts a packet that waits for `span`.
+    #[inline(always)]
+    pub(super) fn waits(&mut self, span: Dur, meter: &mut LinkMeter) {
+        self.waited += 1;
+        self.waiting += span.0;
+        if self.waiting > u64::MAX / 2 {
+            self.report(meter); // no span is longer than half of the largest number
+        }
+    }
+
+    #[inline(never)]
     fn report(&mut self, meter: &mut LinkMeter) {
         meter.left(self.passed, self.waited, self.bytes, self.time);
         if self.waited > 0 {

@@ -58,7 +58,7 @@ impl Link {
 
     /// Number of packets in transmission or on the wire.
     pub(crate) fn packets_on_wire(&self) -> u64 {
-        self.wire.len() as u64 + self.in_inboxes
+        self.wire.len() as u64 + u64::from(self.in_inboxes)
     }
 
     /// Puts a packet on the wire, to arrive at `at`.
@@ -76,7 +76,7 @@ impl Link {
     fn insert_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
         let place = self.wire.partition_point(|(t, _)| *t <= at);
         if place == 0 {
-            events.schedule(self.slot, at, Kind::Arrival(at.since(packet.enqueued)));
+            self.schedule_arrival(at, &packet, events);
         }
         self.wire.insert(place, (at, packet));
     }
@@ -86,9 +86,14 @@ impl Link {
     pub(crate) fn arrive(&mut self, events: &mut EventQueue) -> Option<Packet> {
         let (_, packet) = self.wire.pop_front()?;
         if let Some((at, next)) = self.wire.front() {
-            events.schedule(self.slot, *at, Kind::Arrival(at.since(next.enqueued)));
+            self.schedule_arrival(*at, next, events);
         }
         Some(packet)
+    }
+
+    #[inline]
+    fn schedule_arrival(&self, at: Time, packet: &Packet, events: &mut EventQueue) {
+        events.schedule(self.arrival_slot as usize, at, Kind::Arrival(at.since(packet.enqueued)));
     }
 
     /// Records the reordering extent of a packet that has arrived.

@@ -108,21 +108,21 @@ impl AckTimes {
     /// Sets the columns of a flow's result.
     pub fn fill(&self, r: &mut FlowResult) {
         let rtt = self.both_and(self.rtt_only.as_deref());
-        r.rtt_mean_ms = rtt.mean_ms();
-        r.rtt_min_ms = rtt.min_ms();
-        r.rtt_p50_ms = rtt.percentile_ms(0.5);
-        r.rtt_p95_ms = rtt.percentile_ms(0.95);
-        r.rtt_p99_ms = rtt.percentile_ms(0.99);
-        r.rtt_max_ms = rtt.max_ms();
+        r.rtt_mean_ms = rtt.mean_ms().into();
+        r.rtt_min_ms = rtt.min_ms().into();
+        r.rtt_p50_ms = rtt.percentile_ms(0.5).into();
+        r.rtt_p95_ms = rtt.percentile_ms(0.95).into();
+        r.rtt_p99_ms = rtt.percentile_ms(0.99).into();
+        r.rtt_max_ms = rtt.max_ms().into();
         let ack_delay = self.both_and(self.ack_delay_only.as_deref());
-        r.ack_delay_mean_ms = ack_delay.mean_ms();
-        r.ack_delay_min_ms = ack_delay.min_ms();
-        r.ack_delay_p50_ms = ack_delay.percentile_ms(0.5);
-        r.ack_delay_p95_ms = ack_delay.percentile_ms(0.95);
-        r.ack_delay_p99_ms = ack_delay.percentile_ms(0.99);
-        r.ack_delay_max_ms = ack_delay.max_ms();
+        r.ack_delay_mean_ms = ack_delay.mean_ms().into();
+        r.ack_delay_min_ms = ack_delay.min_ms().into();
+        r.ack_delay_p50_ms = ack_delay.percentile_ms(0.5).into();
+        r.ack_delay_p95_ms = ack_delay.percentile_ms(0.95).into();
+        r.ack_delay_p99_ms = ack_delay.percentile_ms(0.99).into();
+        r.ack_delay_max_ms = ack_delay.max_ms().into();
         let (sum, count) = (self.first.0 + self.both.sum, self.first.1 + self.both.count());
-        r.ack_delay_first_mean_ms = (count > 0).then(|| sum as f64 / count as f64 * 1e-6);
+        r.ack_delay_first_mean_ms = (count > 0).then(|| sum as f64 / count as f64 * 1e-6).into();
     }
 }
 
@@ -177,6 +177,7 @@ impl RttSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_plan::Optional;
 
     /// A packet that was sent at `ms` first, with its number of transmissions.
     fn packet(fate: SegmentFate, ms: u64, transmissions: u32) -> DeliveredSegment {
@@ -189,8 +190,8 @@ mod tests {
         acks.iter().for_each(|(ms, packets)| times.add(packets, Time(ms * 1_000_000)));
         let mut r = FlowResult::default();
         times.fill(&mut r);
-        let mean_max = [r.rtt_mean_ms, r.rtt_max_ms, r.ack_delay_mean_ms, r.ack_delay_max_ms];
-        [mean_max[0], mean_max[1], mean_max[2], mean_max[3], r.ack_delay_first_mean_ms]
+        let [mean, max] = [r.ack_delay_mean_ms, r.ack_delay_max_ms];
+        [r.rtt_mean_ms, r.rtt_max_ms, mean, max, r.ack_delay_first_mean_ms].map(Optional::get)
     }
 
     use SegmentFate::{Acknowledged, AcknowledgedAfterSack, Sacked};

@@ -37,13 +37,13 @@ impl VoiceMeter {
     pub fn fill(&self, from: u64, end: u64, result: &mut FlowResult) {
         let (metrics, _) = voice::rate(&self.plan, &self.packets, from, end);
         let Some(m) = metrics else { return };
-        result.jitter_ms = m.jitter_ms;
+        result.jitter_ms = m.jitter_ms.into();
         result.late_packets = Some(m.late);
-        result.playout_loss = Some(m.loss);
-        result.burst_ratio = Some(m.burst_ratio);
-        result.mouth_to_ear_ms = Some(m.mouth_to_ear_ms);
-        result.r_factor = Some(m.r);
-        result.mos = Some(m.mos);
+        result.playout_loss = m.loss.into();
+        result.burst_ratio = m.burst_ratio.into();
+        result.mouth_to_ear_ms = m.mouth_to_ear_ms.into();
+        result.r_factor = m.r.into();
+        result.mos = m.mos.into();
     }
 
     /// Returns the series of a flow that ends at `end`.

@@ -1,5 +1,6 @@
 //! Packets pass links.
 
+use super::slots::LinkEvent;
 use super::{Arrived, Network, Onward, PacketFate, Step};
 use crate::inbox::Incoming;
 use crate::packets::Body;
@@ -139,7 +140,7 @@ impl Network {
 
     /// Processes the arrivals and dequeues of a link up to and including `until`.
     fn run_link(&mut self, link: usize, until: Time) {
-        while let Some(incoming) = self.links[link].inbox.pop(until) {
+        while let Some(incoming) = self.links[link].next_incoming(until) {
             self.carry(link, incoming);
         }
         while let Some(due) = self.links[link].dequeue_due_by(until) {
@@ -153,7 +154,8 @@ impl Network {
             self.run_link(link, self.end);
         }
         for link in 0..self.links.len() {
-            for from in std::mem::take(&mut self.links[link].inbox).links() {
+            let inbox = self.links[link].inbox.take().unwrap_or_default();
+            for from in inbox.links() {
                 self.links[from as usize].in_inboxes += 1;
             }
         }
@@ -210,25 +212,27 @@ impl Network {
     /// Processes a link's event. Returns the packet that has reached its destination, if any; the caller frees it.
     #[inline]
     pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Arrived> {
-        let link = slot / 2;
-        if slot % 2 == 1 {
-            if self.links[link].air.is_some() {
-                self.run_air(link);
+        let link = match self.slots.link_event(slot) {
+            LinkEvent::Arrival(link) => link,
+            LinkEvent::Wake(link) => {
+                if self.links[link].air.is_some() {
+                    self.run_air(link);
+                } else {
+                    self.run_link(link, self.now);
+                    self.links[link].wake_again(&mut self.events);
+                }
                 return None;
             }
-            self.run_link(link, self.now);
-            self.links[link].wake_again(&mut self.events);
-            return None;
-        }
+        };
         let link = &mut self.links[link];
         let packet = link.arrive(&mut self.events)?;
         if !link.is_fifo() {
             link.record_reordering(packet.body, self.now);
         }
         if let Some(captures) = &mut self.captures {
-            captures.at_node(link.to, packet.body, packet.ecn, self.now);
+            captures.at_node(link.to(), packet.body, packet.ecn, self.now);
         }
-        let next = self.routes.next(link.to, packet.flow);
+        let next = self.routes.next(link.to(), packet.flow);
         if next == LOCAL {
             let Packet { bytes, flow, body, ecn, .. } = packet;
             self.record_packet(PacketEvent::Received, flow, body, bytes, self.now);

@@ -31,7 +31,7 @@ impl Feeders {
                         }
                     }
                     before = Some(link);
-                    next = routes.next(link.to, direction as u32);
+                    next = routes.next(link.to(), direction as u32);
                 }
             }
         }

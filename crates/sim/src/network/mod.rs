@@ -19,6 +19,7 @@ mod feeders;
 mod onward;
 pub(crate) mod queues;
 mod send;
+mod slots;
 
 use crate::air::Air;
 use crate::capture::{Capture, Recorder};
@@ -42,7 +43,7 @@ use feeders::Feeders;
 use onward::OnwardTable;
 pub(crate) use onward::{Onward, Step};
 pub use queues::Disciplines;
-use std::collections::VecDeque;
+use slots::Slots;
 use std::io;
 
 /// Links whose memory is freed together, while the results are made.
@@ -57,10 +58,12 @@ pub(crate) struct Network {
     pub(crate) end: Time,
     pub(crate) measure_from: Time,
     pub(crate) events: EventQueue,
+    pub(crate) slots: Slots,
     pub(crate) links: Vec<Link>,
     /// Wi-Fi media.
     pub(crate) air: Vec<Air>,
-    disciplines: Vec<Name>,
+    /// The names of their disciplines, each with the number of links in sequence that have it.
+    disciplines: Vec<(Name, usize)>,
     routes: Routes,
     onward: OnwardTable,
     /// For each flow and direction.
@@ -162,7 +165,7 @@ impl Network {
             });
             let impairments = Impairments::new(l, plan.seed, (measure_from, end));
             let meter = LinkMeter::new(measure_from, end);
-            let mut link = Link::new(l, queue, impairments, 2 * i, meter, recorder);
+            let mut link = Link::new(l, queue, impairments, i, meter, recorder);
             match pace {
                 Pace::OneByOne => link.never_cuts_through(),
                 Pace::Late if on_air(i) => {}
@@ -189,7 +192,7 @@ impl Network {
             let feeders = Feeders::of_links(plan, &links, &routes);
             for (link, feeders) in links.iter_mut().zip(&feeders) {
                 let late = !link.has_lookahead && link.lag > Dur::ZERO;
-                link.has_inbox = late && feeders.hosts == 0 && feeders.keep_distance;
+                link.inbox = (late && feeders.hosts == 0 && feeders.keep_distance).then(Box::default);
             }
             let back = plan.flows.iter().flat_map(|flow| [flow.to, flow.from]);
             for ((direction, ahead), node) in (0..).zip(&mut runs_ahead).zip(back) {
@@ -204,6 +207,7 @@ impl Network {
                     && links[back].is_fifo();
             }
         }
+        let slots = Slots::new(&mut links, plan.flows.len());
         let onward = OnwardTable::new(plan, &mut links, &routes, &runs_ahead);
         let most_lag = links.iter().map(|link| link.lag).max().unwrap_or(Dur::ZERO);
         let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);
@@ -212,10 +216,11 @@ impl Network {
             clock: Time::ZERO,
             end,
             measure_from,
-            events: EventQueue::new(2 * links.len() + TIMERS * plan.flows.len() + 1),
+            events: EventQueue::new(slots.count()),
+            slots,
             links,
             air,
-            disciplines: plan.links.iter().map(|l| queues::name(&l.queue)).collect(),
+            disciplines: queues::names(&plan.links),
             paths: (0..)
                 .zip(directions)
                 .map(|(direction, node)| Path { first_link: routes.next(node, direction), packets: 0 })
@@ -227,7 +232,7 @@ impl Network {
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
             watched: plan.trace.packets || captures.is_some(),
-            packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag)),
+            packets: plan.trace.packets.then(|| PacketRecorder::new(most_lag, end)),
             captures,
             fates: None,
             ahead: Vec::new(),
@@ -237,13 +242,9 @@ impl Network {
         })
     }
 
-    pub(crate) fn links(&self) -> usize {
-        self.links.len()
-    }
-
     /// Sets a timer of a flow.
     pub(crate) fn set_timer(&mut self, flow: usize, timer: usize, at: Time) {
-        self.events.schedule(2 * self.links.len() + TIMERS * flow + timer, at, Kind::Timer);
+        self.events.schedule(self.slots.first_timer() + TIMERS * flow + timer, at, Kind::Timer);
     }
 
     /// Contents of a packet.
@@ -271,7 +272,7 @@ impl Network {
                 if link.onward.step != Step::Various {
                     link.free_buffers(self.now);
                 }
-                next = self.routes.next(link.to, direction as u32);
+                next = self.routes.next(link.to(), direction as u32);
             }
         }
     }
@@ -338,24 +339,34 @@ impl Network {
         }
     }
 
+    /// Frees what only events need, because results need memory too.
+    fn free_engine(&mut self) {
+        self.events = EventQueue::new(0);
+        (self.routes, self.onward, self.paths) = (Routes::default(), OnwardTable::default(), Vec::new());
+    }
+
     /// Returns the results and the series of all links.
     pub(crate) fn finish(&mut self) -> (Vec<QueueResult>, Vec<Table>) {
+        self.free_engine();
         let span = (self.measure_from, self.end);
         let mut tables = self.finish_air();
         let recorders = self.links.iter_mut().filter_map(|link| link.recorder.take());
         tables.extend(recorders.flat_map(|recorder| recorder.finish()));
         tables.extend(self.packets.take().map(PacketRecorder::finish));
         let mut results = Vec::with_capacity(self.links.len());
-        // The memory of the links is freed while that of the results grows.
-        let mut links = VecDeque::from(std::mem::take(&mut self.links));
-        for discipline in std::mem::take(&mut self.disciplines) {
-            let Some(mut link) = links.pop_front() else { break };
+        // The memory of the links is freed, from the last one on, while that of the results grows.
+        let disciplines = std::mem::take(&mut self.disciplines).into_iter().rev();
+        let disciplines = disciplines.flat_map(|(name, links)| std::iter::repeat_n(name, links));
+        let mut links = std::mem::take(&mut self.links);
+        for discipline in disciplines {
+            let Some(mut link) = links.pop() else { break };
             results.push(queue_result(&mut link, discipline, span));
             link.close_queue(self.end);
             if links.len().is_multiple_of(FREED_TOGETHER) {
                 links.shrink_to_fit();
             }
         }
+        results.reverse();
         (results, tables)
     }
 }
@@ -377,7 +388,7 @@ fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), Sim
                         format!("{} given: {} has classes 0 to {last}", flow.class, link.name),
                     ));
                 }
-                node = link.to;
+                node = link.to();
             }
         }
     }

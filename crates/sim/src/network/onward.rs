@@ -91,7 +91,7 @@ fn for_each_hop(
         let mut link = routes.next(node, direction);
         while link != LOCAL {
             let place = link as usize;
-            link = routes.next(links[place].to, direction);
+            link = routes.next(links[place].to(), direction);
             let step = step(&links[place], links.get(link as usize), *runs_ahead);
             each(place, direction, Onward { step, next: link }, links);
         }
@@ -102,7 +102,7 @@ fn for_each_hop(
 fn step(link: &Link, next: Option<&Link>, runs_ahead: bool) -> Step {
     match next {
         Some(next) if next.has_lookahead => Step::Lookahead,
-        Some(next) if next.has_inbox => Step::Inbox,
+        Some(next) if next.inbox.is_some() => Step::Inbox,
         None if runs_ahead && link.fifo.is_some() => Step::Ahead,
         _ => Step::Event,
     }

@@ -2,7 +2,7 @@
 
 use crate::error::SimError;
 use dumbbell_cc::Failure;
-use dumbbell_plan::{LinkPlan, Name, Named, Plan};
+use dumbbell_plan::{LinkPlan, Name, Plan};
 use dumbbell_qdisc::external::{External, ExternalQdisc};
 use dumbbell_qdisc::{LinkInfo, Qdisc};
 use dumbbell_units::param::ParamError;
@@ -13,10 +13,15 @@ use std::sync::Arc;
 /// External disciplines by the names that plans use.
 pub type Disciplines = BTreeMap<String, Arc<dyn External>>;
 
-/// The name of a discipline for results; those of the registry take no memory of their own.
-pub(super) fn name(queue: &Named) -> Name {
-    let row = dumbbell_qdisc::find(&queue.name);
-    row.map_or_else(|_| Name::Owned(queue.name.clone()), |row| Name::Borrowed(row.name))
+/// The names of the links' disciplines for results; those of the registry take no memory of their own. Each has the number
+/// of links in sequence that have it.
+pub(super) fn names(links: &[LinkPlan]) -> Vec<(Name, usize)> {
+    let name = |name: &str| {
+        let row = dumbbell_qdisc::find(name);
+        row.map_or_else(|_| Name::Owned(name.to_owned()), |row| Name::Borrowed(row.name))
+    };
+    let same = links.chunk_by(|a, b| a.queue.name == b.queue.name);
+    same.map(|links| (name(&links[0].queue.name), links.len())).collect()
 }
 
 /// Builds the discipline of a link and returns it with its columns. `part` names one of several queues of the link.

@@ -14,6 +14,8 @@ use dumbbell_units::{Dur, Time};
 const BATCH: usize = 4096;
 /// In a key: bits of the row's index, below the flow.
 const INDEX_BITS: u32 = 30;
+/// The columns grow at most by this factor at a time.
+const GROWTH: usize = 8;
 
 /// The event of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,25 +56,27 @@ impl PacketRow {
 #[derive(Debug)]
 pub(crate) struct PacketRecorder {
     table: PacketTable,
+    /// The time from which on the table has rows, and the end of the run.
+    since: Time,
+    end: Time,
     waiting: Vec<PacketRow>,
     /// Number of waiting rows after which a batch is written.
     batch: usize,
     /// How far links may be behind the clock.
     lag: Dur,
     keys: Vec<u128>,
-    /// The rows of a batch in the order of the table: each column is then one pass over them.
-    sorted: Vec<PacketRow>,
 }
 
 impl PacketRecorder {
-    pub(crate) fn new(lag: Dur) -> PacketRecorder {
+    pub(crate) fn new(lag: Dur, end: Time) -> PacketRecorder {
         PacketRecorder {
             table: PacketTable::default(),
+            since: Time::ZERO,
+            end,
             waiting: Vec::new(),
             batch: BATCH,
             lag,
             keys: Vec::new(),
-            sorted: Vec::new(),
         }
     }
 
@@ -92,19 +96,47 @@ impl PacketRecorder {
         self.keys.extend(due.map(|(index, row)| row.key(index)));
         self.keys.sort(); // the stable sort uses the ascending runs, of which a batch has many
         self.order_drops();
-        let row = |key: &u128| self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
-        self.sorted.clear();
-        self.sorted.extend(self.keys.iter().map(row));
-        let (rows, table) = (self.sorted.iter(), &mut self.table);
-        table.t_ns.extend(rows.clone().map(|row| row.at.0));
-        table.event.extend(rows.clone().map(|row| row.event as u8));
-        table.flow.extend(rows.clone().map(|row| direction_of(row.flow)));
-        table.connection.extend(rows.clone().map(|row| row.connection));
-        table.number.extend(rows.clone().map(|row| row.number));
-        table.payload.extend(rows.clone().map(|row| row.payload));
-        table.bytes.extend(rows.clone().map(|row| row.bytes));
-        table.retransmission.extend(rows.map(|row| u8::from(row.retransmission)));
+        self.make_room(end);
+        self.write();
         self.waiting.retain(|row| row.at >= end);
+    }
+
+    /// Makes room for the rows before `now`, and for those that are expected after them: growth may copy the columns, and
+    /// memory that is not used yet costs nothing.
+    fn make_room(&mut self, now: Time) {
+        let rows = self.table.rows() + self.keys.len();
+        if rows > self.table.t_ns.capacity() {
+            let share = self.end.since(now).0 as f64 / now.since(self.since).0 as f64;
+            let expected = (rows as f64 * share) as usize;
+            self.table.reserve(self.keys.len() + expected.min((GROWTH - 1) * rows));
+        }
+    }
+
+    /// Writes the rows of the keys. One loop for all columns costs half as much as one for each.
+    fn write(&mut self) {
+        let (first, table) = (self.table.rows(), &mut self.table);
+        table.resize(first + self.keys.len());
+        let columns = table.t_ns[first..]
+            .iter_mut()
+            .zip(&mut table.event[first..])
+            .zip(&mut table.flow[first..])
+            .zip(&mut table.connection[first..])
+            .zip(&mut table.number[first..])
+            .zip(&mut table.payload[first..])
+            .zip(&mut table.bytes[first..])
+            .zip(&mut table.retransmission[first..]);
+        for (key, columns) in self.keys.iter().zip(columns) {
+            let (((((((t_ns, event), flow), connection), number), payload), bytes), retransmission) = columns;
+            let row = &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
+            *t_ns = row.at.0;
+            *event = row.event as u8;
+            *flow = direction_of(row.flow);
+            *connection = row.connection;
+            *number = row.number;
+            *payload = row.payload;
+            *bytes = row.bytes;
+            *retransmission = u8::from(row.retransmission);
+        }
     }
 
     /// Puts the drops of a flow at one instant in an order that doesn't depend on when the links processed them.
@@ -123,6 +155,7 @@ impl PacketRecorder {
     /// Passes on the rows that have been written, if they are at least so many.
     pub(crate) fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
         if self.table.rows() >= least {
+            self.since = self.table.t_ns.last().map_or(Time::ZERO, |t| Time(*t));
             sink(named(std::mem::take(&mut self.table)));
         }
     }
@@ -149,7 +182,7 @@ mod tests {
     #[test]
     fn batches_give_the_same_table_as_one_sort() {
         let mut random = Stream::new(4, "packets");
-        let mut recorder = PacketRecorder::new(Dur(500));
+        let mut recorder = PacketRecorder::new(Dur(500), Time(10_000));
         let mut all = Vec::new();
         for number in 0..30_000 {
             let clock = number / 3;

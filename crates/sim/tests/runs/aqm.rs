@@ -56,7 +56,7 @@ fn codel_prevents_a_persistent_queue_of_one_flow() {
         }
         let packet_ms = 12.0 / rate as f64;
         let peak = 5.0 + packet_ms * (100.0 / rtt_ms as f64 + 3.0);
-        let most = q.max_sojourn_ms.unwrap();
+        let most = q.max_sojourn_ms.get().unwrap();
         assert!((5.0..=peak).contains(&most), "{variant} {rate} {rtt_ms}: {most} not within 5..{peak}");
         assert!(q.drops_full == 0 && q.drops_early > 0);
         if variant == "newreno" {
@@ -88,7 +88,7 @@ fn pi_controllers_keep_their_target() {
             let row = bottleneck(discipline, params, rate * MBIT, rtt_ms);
             let out = with_tcp(row, flows, variant, &json!({})).run();
             let (q, target) = (&out.queues[2], target.unwrap_or(default));
-            let mean = q.mean_sojourn_ms.unwrap();
+            let mean = q.mean_sojourn_ms.get().unwrap();
             let what =
                 format!("{discipline} {flows} {variant} {rate} Mbit/s {rtt_ms} ms: {mean} for {target}");
             assert!((mean / target - 1.0).abs() < 0.05, "{what}");
@@ -215,7 +215,8 @@ fn short_flows_in_their_own_queue_are_not_delayed_by_a_long_flow() {
         (&two, 1, 20.0..20.0 + 2.0 * 8.0, 1.9..2.1),
         (&priority, 1, 20.0..20.0 + 8.5, 1.0..1.1),
     ] {
-        let pings = beside_long(base(queue).udp(0, 2, ping.clone()), class).flows[0].rtt_mean_ms.unwrap();
+        let pings =
+            beside_long(base(queue).udp(0, 2, ping.clone()), class).flows[0].rtt_mean_ms.get().unwrap();
         assert!(rtt.contains(&pings), "{queue}: {pings} ms");
         let page =
             page_time(beside_long(base(queue).tcp(0, 2, "newreno", json!({}), page.clone()), class)) / alone;
@@ -252,7 +253,7 @@ fn a_shaped_link_is_a_link_of_that_rate() {
         let row = with_tcp(row, 1, "newreno", &json!({"ack_every": 1}));
         let row = row.set("/duration_ns", json!(60_000 * MS)).set("/measure_from_ns", json!(10_000 * MS));
         let out = row.run();
-        (out.flows[0].goodput_bps, out.queues[2].mean_sojourn_ms.unwrap())
+        (out.flows[0].goodput_bps, out.queues[2].mean_sojourn_ms.get().unwrap())
     };
     let fifo = json!({"name": "droptail", "params": {"limit": "25000 bytes"}});
     let (goodput, sojourn) = run(fifo, 5 * MBIT);

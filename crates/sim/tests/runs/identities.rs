@@ -191,18 +191,31 @@ fn seconds(plan: &Plan, f: &FlowResult) -> f64 {
 fn check_flow(plan: &Plan, n: usize, f: &FlowResult) -> Result<(), TestCaseError> {
     check_numbers(f)?;
     prop_assert!(f.dropped_packets <= f.sent_packets && f.retransmitted_packets <= f.sent_packets, "{:?}", f);
-    prop_assert!(f.drop_rate.is_none_or(|share| share <= 1.0), "{:?}", f);
+    prop_assert!(f.drop_rate.get().is_none_or(|share| share <= 1.0), "{:?}", f);
     prop_assert!(f.retransmitted_bytes <= f.sent_bytes && f.pings_lost <= f.pings_sent, "{:?}", f);
     prop_assert!(f.transfers_completed <= f.transfers_started, "{:?}", f);
     prop_assert!(f.goodput_bps <= f.throughput_bps * (1.0 + ROUNDING), "{:?}", f);
     let bits = f.goodput_bps * seconds(plan, f);
     prop_assert!((bits - f.delivered_bytes as f64 * 8.0).abs() <= 1e-6 * bits || bits == 0.0, "{:?}", f);
-    check_ascending([f.rtt_min_ms, f.rtt_p50_ms, f.rtt_p95_ms, f.rtt_p99_ms, f.rtt_max_ms, f.rtt_mean_ms])?;
-    let [least, p50, p95, p99] =
-        [f.ack_delay_min_ms, f.ack_delay_p50_ms, f.ack_delay_p95_ms, f.ack_delay_p99_ms];
-    check_ascending([least, p50, p95, p99, f.ack_delay_max_ms, f.ack_delay_mean_ms])?;
+    check_ascending([
+        f.rtt_min_ms.get(),
+        f.rtt_p50_ms.get(),
+        f.rtt_p95_ms.get(),
+        f.rtt_p99_ms.get(),
+        f.rtt_max_ms.get(),
+        f.rtt_mean_ms.get(),
+    ])?;
+    let [least, p50, p95, p99] = [
+        f.ack_delay_min_ms.get(),
+        f.ack_delay_p50_ms.get(),
+        f.ack_delay_p95_ms.get(),
+        f.ack_delay_p99_ms.get(),
+    ];
+    check_ascending([least, p50, p95, p99, f.ack_delay_max_ms.get(), f.ack_delay_mean_ms.get()])?;
     let idle = idle_rtt_ms(plan, n, f) * (1.0 - ROUNDING);
-    for rtt in [f.rtt_min_ms, f.ack_delay_min_ms, f.ack_delay_first_mean_ms].into_iter().flatten() {
+    for rtt in
+        [f.rtt_min_ms.get(), f.ack_delay_min_ms.get(), f.ack_delay_first_mean_ms.get()].into_iter().flatten()
+    {
         prop_assert!(rtt >= idle, "{} ms, idle {} ms: {:?}", rtt, idle, f);
     }
     Ok(())
@@ -225,8 +238,14 @@ fn check_queue(plan: &Plan, n: usize, q: &QueueResult, seconds: f64) -> Result<(
     prop_assert!(q.utilization <= 1.0 + ROUNDING, "{:?}", q);
     let bits = q.capacity_bps * seconds * (1.0 + ROUNDING) + border_bits(plan, n);
     prop_assert!(q.throughput_bps * seconds <= bits, "{:?}", q);
-    let times =
-        [None, q.p50_sojourn_ms, q.p95_sojourn_ms, q.p99_sojourn_ms, q.max_sojourn_ms, q.mean_sojourn_ms];
+    let times = [
+        None,
+        q.p50_sojourn_ms.get(),
+        q.p95_sojourn_ms.get(),
+        q.p99_sojourn_ms.get(),
+        q.max_sojourn_ms.get(),
+        q.mean_sojourn_ms.get(),
+    ];
     check_ascending(times)
 }
 

@@ -106,7 +106,7 @@ fn an_outage_holds_packets() {
     let row = one("outages", outage(3500 * US, 6 * MS, false), 5, 20);
     let out = row.run();
     assert_eq!(arrivals(&row)[..3], [(1000, 0), (10_500, 1), (11_500, 2)]);
-    assert!((out.queues[0].max_sojourn_ms.unwrap() - 4.5).abs() < 1e-9);
+    assert!((out.queues[0].max_sojourn_ms.get().unwrap() - 4.5).abs() < 1e-9);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_trace_delivers_at_its_times() {
     // Opportunities at 2, 3, 7, 9, 10, 14, 16 ms.
     assert!((q.capacity_bps - 7.0 * 12_000.0 / 0.016).abs() < 1e-6, "{}", q.capacity_bps);
     // Packet 6 (12 ms) started at 14 ms with the 250 bytes that packet 5 left unused.
-    assert!((q.max_sojourn_ms.unwrap() - 4.0).abs() < 1e-9, "{:?}", q.max_sojourn_ms);
+    assert!((q.max_sojourn_ms.get().unwrap() - 4.0).abs() < 1e-9, "{:?}", q.max_sojourn_ms.get());
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_policer_forwards_packets_covered_by_tokens() {
     let q = &out.queues[0];
     assert_eq!((q.drops_policed, q.drops, q.arrivals, q.departures), (15, 15, 20, 5));
     assert_eq!(out.flows[0].dropped_packets, 15);
-    assert_eq!(q.mean_backlog_packets, Some(0.0), "a policer never holds a packet");
+    assert_eq!(q.mean_backlog_packets.get(), Some(0.0), "a policer never holds a packet");
     // Datagrams can't be marked.
     assert_eq!(one("policer", policer(true), 1, 20).run().queues[0].drops_policed, 15);
     // The packets of a TCP flow with ECN are marked, none is lost.

@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000;
 fn a_datagram_takes_transmission_and_propagation_at_each_hop() {
     // 1000 bytes: 0.8 ms at 10 Mbit/s + 5 ms, 8 ms at 1 Mbit/s + 20 ms. At 50 kbit/s no packet waits for another.
     let out = Row::new(&[(10 * MBIT, 5 * MS), (MBIT, 20 * MS)]).udp(0, 2, cbr(50_000, 1000)).run();
-    let delay = out.flows[0].owd_mean_ms.unwrap();
+    let delay = out.flows[0].owd_mean_ms.get().unwrap();
     assert!((delay - 33.8).abs() < 1e-9, "{delay}");
     // One packet each 160 ms from 0 on: 63 within 10 s (the last at 9.92 s).
     assert_eq!((out.flows[0].sent_packets, out.flows[0].dropped_packets), (63, 0));
@@ -87,12 +87,12 @@ fn a_ping_measures_the_path_and_the_queue() {
     let ping = json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 1000 * MS});
     let out = Row::new(&[(10 * MBIT, 20 * MS)]).udp(0, 1, ping.clone()).run();
     // 2 x (20 ms + 0.08 ms)
-    assert!((out.flows[0].rtt_mean_ms.unwrap() - 40.16).abs() < 1e-9);
+    assert!((out.flows[0].rtt_mean_ms.get().unwrap() - 40.16).abs() < 1e-9);
     assert_eq!((out.flows[0].pings_sent, out.flows[0].pings_lost), (100, 0));
     let lost = Row::new(&[(10 * MBIT, 20 * MS)]).link(1, 0, "loss", json!(1.0)).udp(0, 1, ping).run();
     // Requests of the last second do not count as lost yet: sent at 9.1 s .. 9.9 s.
     assert_eq!(
-        (lost.flows[0].pings_sent, lost.flows[0].pings_lost, lost.flows[0].rtt_mean_ms),
+        (lost.flows[0].pings_sent, lost.flows[0].pings_lost, lost.flows[0].rtt_mean_ms.get()),
         (100, 91, None)
     );
 }
@@ -116,7 +116,7 @@ fn loss_on_the_wire_has_its_probability() {
     let f = &out.flows[0];
     assert_eq!(f.dropped_packets, out.queues[0].wire_losses);
     // 10 000 packets: sd of the share = sqrt(0.1 x 0.9 / 10 000) = 0.003; four of them.
-    assert!((f.drop_rate.unwrap() - 0.1).abs() < 0.012, "{:?}", f.drop_rate);
+    assert!((f.drop_rate.get().unwrap() - 0.1).abs() < 0.012, "{:?}", f.drop_rate.get());
 }
 
 #[test]
@@ -131,7 +131,8 @@ fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_reordering_is_set() {
         row.link(0, 1, "jitter_reorders", json!(reorders))
     };
     // 80 packets a second, 12.5 ms apart: with order kept the mean is a little above 10 + 10 + 0.8 ms.
-    let mean = |reorders| row(reorders).udp(0, 1, cbr(640_000, 1000)).run().flows[0].owd_mean_ms.unwrap();
+    let mean =
+        |reorders| row(reorders).udp(0, 1, cbr(640_000, 1000)).run().flows[0].owd_mean_ms.get().unwrap();
     assert!((mean(true) - 20.8).abs() < 0.9, "{}", mean(true)); // sd 5.8 ms / sqrt(800) = 0.2 ms, four of them
     assert!(mean(false) > mean(true));
     let stack = json!({"window": "20 packets"}); // never more than the capacity of the queue

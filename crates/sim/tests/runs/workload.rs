@@ -32,8 +32,8 @@ fn one_transfer_takes_as_long_as_a_transfer_alone() {
     assert_eq!(ends(&generated), ends(&alone));
     let (a, b) = (&alone.flows[0], &generated.flows[0]);
     assert_eq!(
-        (a.sent_packets, a.delivered_bytes, a.rtt_mean_ms),
-        (b.sent_packets, b.delivered_bytes, b.rtt_mean_ms)
+        (a.sent_packets, a.delivered_bytes, a.rtt_mean_ms.get()),
+        (b.sent_packets, b.delivered_bytes, b.rtt_mean_ms.get())
     );
 }
 

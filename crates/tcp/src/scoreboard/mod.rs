@@ -28,6 +28,9 @@ use rack::RackLists;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
+/// Segments for which there is memory, at least, once there was one.
+const SHORTEST: usize = 8;
+
 /// The segments from snd_una on, and their counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -277,8 +280,27 @@ impl Scoreboard {
     pub(crate) fn acknowledge(
         &mut self,
         ack: u64,
-        mut each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate),
+        each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate),
     ) {
+        self.remove_below(ack, each);
+        let length = self.segments.len().max(SHORTEST);
+        if self.segments.capacity() > 4 * length {
+            self.shrink(2 * length);
+        }
+    }
+
+    /// Frees memory after the window has become much smaller: a network may have very many flows, whose first windows are
+    /// their longest.
+    #[cold]
+    fn shrink(&mut self, to: usize) {
+        self.segments.shrink_to(to);
+        if let Some(tx) = &mut self.tx {
+            tx.shrink_to(to);
+        }
+    }
+
+    #[inline]
+    fn remove_below(&mut self, ack: u64, mut each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate)) {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
                 if s.start < ack {

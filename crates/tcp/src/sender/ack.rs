@@ -8,6 +8,9 @@ use dumbbell_cc::{AckArrival, AckEvent, CaState};
 use dumbbell_units::Time;
 use dumbbell_wire::{AccEcn, TcpFlags};
 
+/// Reported segments for which memory is kept.
+const KEPT: usize = 16;
+
 /// An acknowledgment, with offsets and times in place of wire values.
 pub(crate) struct IncomingAck<'a> {
     pub(crate) ack: u64,
@@ -38,6 +41,7 @@ impl Sender {
     /// Handles an acknowledgment.
     pub(crate) fn on_ack(&mut self, ack: &IncomingAck<'_>, now: Time) {
         self.delivered.clear();
+        self.delivered.shrink_to(KEPT); // after the repair of a hole it is long
         self.reconsider_burst();
         if ack.ack > self.snd.max || ack.ack < self.snd.una {
             return;

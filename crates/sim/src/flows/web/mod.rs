@@ -60,17 +60,18 @@ impl WebApp {
         match self {
             WebApp::Video(player, _) => {
                 let m = player.metrics(end);
-                (r.first_byte_s, r.load_time_s) = (m.first_byte_s, m.load_time_s);
-                r.startup_delay_s = m.startup_delay_s;
-                (r.stalls, r.stall_s, r.played_s) = (Some(m.stalls), Some(m.stall_s), Some(m.played_s));
-                (r.stall_ratio, r.mean_bitrate_bps) = (m.stall_ratio, m.mean_bitrate_bps);
-                (r.switches, r.qoe) = (Some(m.switches), m.qoe);
+                (r.first_byte_s, r.load_time_s) = (m.first_byte_s.into(), m.load_time_s.into());
+                r.startup_delay_s = m.startup_delay_s.into();
+                (r.stalls, r.stall_s, r.played_s) = (Some(m.stalls), m.stall_s.into(), m.played_s.into());
+                (r.stall_ratio, r.mean_bitrate_bps) = (m.stall_ratio.into(), m.mean_bitrate_bps.into());
+                (r.switches, r.qoe) = (Some(m.switches), m.qoe.into());
                 (r.transfers_started, r.transfers_completed) = m.segments;
-                r.completion_time_s = m.load_time_s;
+                r.completion_time_s = m.load_time_s.into();
             }
             WebApp::Page(page) => {
                 let m = page.metrics();
-                (r.first_byte_s, r.onload_s, r.load_time_s) = (m.first_byte_s, m.onload_s, m.load_time_s);
+                (r.first_byte_s, r.onload_s) = (m.first_byte_s.into(), m.onload_s.into());
+                r.load_time_s = m.load_time_s.into();
                 (r.transfers_started, r.transfers_completed) = m.loads;
             }
         }

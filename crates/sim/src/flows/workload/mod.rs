@@ -290,7 +290,7 @@ impl<C: Carrier> WorkloadFlow<C> {
             application: "workload".into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
+            completion_time_s: all.then(|| self.completed_at.since(self.first_begun_at).as_secs()).into(),
             transfers_started: self.begun,
             transfers_completed: self.completed,
             ..FlowResult::default()
