@@ -58,10 +58,17 @@ impl Endpoint {
             && self.handshake_rto_at.is_none()
             && self.last_ack_sent == self.receiver.nxt
             && self.receiver.is_silent();
-        if begins {
-            self.role = Role::BulkSender;
+        let Some(window) = self.resting_window().filter(|_| begins) else { return false };
+        (self.role, self.bulk_window) = (Role::BulkSender, window);
+        true
+    }
+
+    /// The window field of all segments until data arrives; None if the next one may differ from those after it.
+    fn resting_window(&self) -> Option<u16> {
+        match &self.receiver.window {
+            None => Some(self.window_field),
+            Some(window) => window.resting_offer(self.receiver.nxt).map(|offer| self.field_of(offer)),
         }
-        begins
     }
 
     #[inline(never)]
@@ -126,7 +133,7 @@ impl Endpoint {
     /// Writes a segment of a bulk sender into `out`, and returns the bytes of its packet.
     #[inline(always)] // it has one caller
     pub fn write_bulk(&mut self, next: &NewSegment, now: Time, out: &mut Segment) -> u32 {
-        self.fill_header(next.start, now, out);
+        self.fill_fields(next.start, self.bulk_window, now, out);
         out.payload = self.sender.config.connection.mss;
         out.flags |= TcpFlags::PSH.when(next.psh);
         self.packet_bytes_without_blocks(out)

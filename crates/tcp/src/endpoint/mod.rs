@@ -91,6 +91,8 @@ pub struct Snapshot {
 pub struct Endpoint {
     state: State,
     role: Role,
+    /// The window field of a bulk sender.
+    bulk_window: u16,
     isn: Seq,
     peer_isn: Seq,
     sender: Sender,
@@ -123,6 +125,7 @@ impl Endpoint {
         Endpoint {
             state: State::Closed,
             role: Role::Any,
+            bulk_window: 0,
             isn,
             peer_isn: Seq(0),
             receiver: Receiver::new(0, &config),

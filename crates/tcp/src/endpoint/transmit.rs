@@ -243,18 +243,37 @@ impl Endpoint {
 
     /// The fields without SACK blocks and the feedback of ECN.
     #[inline(always)]
-    pub(super) fn fill_header(&mut self, offset: u64, now: Time, out: &mut Segment) {
+    fn fill_header(&mut self, offset: u64, now: Time, out: &mut Segment) {
+        let window = self.offered_window();
+        self.fill_fields(offset, window, now, out);
+    }
+
+    /// Returns the window field that is offered now.
+    #[inline(always)]
+    fn offered_window(&mut self) -> u16 {
+        match &mut self.receiver.window {
+            None => self.window_field,
+            Some(window) => {
+                let offer = window.offer(self.receiver.nxt);
+                self.field_of(offer)
+            }
+        }
+    }
+
+    /// The window field that offers so many bytes. A small window that is scaled to zero would never open again.
+    #[inline]
+    pub(super) fn field_of(&self, offer: u64) -> u16 {
+        (offer >> self.sender.config.buffer.window_scale()).clamp(1, 0xffff) as u16
+    }
+
+    /// The fields, with this window field.
+    #[inline(always)]
+    pub(super) fn fill_fields(&self, offset: u64, window: u16, now: Time, out: &mut Segment) {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
         out.flags = TcpFlags::ACK;
-        out.window = match &mut self.receiver.window {
-            None => self.window_field,
-            // A small window that is scaled to zero would never open again.
-            Some(window) => {
-                (window.offer(self.receiver.nxt) >> config.buffer.window_scale()).clamp(1, 0xffff) as u16
-            }
-        };
+        out.window = window;
         out.payload = 0;
         out.mss = None;
         out.window_scale = None;

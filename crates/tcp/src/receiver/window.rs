@@ -175,6 +175,13 @@ impl ReceiveWindow {
         self.possible(held) < self.last_offer
     }
 
+    /// Returns the window that [`ReceiveWindow::offer`] would return each time until data arrives, if it is known.
+    pub(crate) fn resting_offer(&self, rcv_nxt: u64) -> Option<u64> {
+        let next = self.possible(self.queued).max(self.in_steps(self.last_offer));
+        let rests = self.unread == 0 && self.edge == rcv_nxt + self.last_offer && next == self.last_offer;
+        rests.then_some(self.last_offer)
+    }
+
     /// Returns the window to offer beyond `rcv_nxt` [Linux tcp_output.c tcp_select_window].
     pub(crate) fn offer(&mut self, rcv_nxt: u64) -> u64 {
         let held = self.queued + std::mem::take(&mut self.unread);
