@@ -116,7 +116,7 @@ def test_findings_name_the_settings_that_were_not_run(tmp_path: Path) -> None:
     assert (len(listed["exp1"]), len(listed["exp3"])) == (8, 4)
     page = done.report.read_text(encoding="utf-8")
     assert REFUSED in {t.name for t in done.analysis.tables}
-    assert "Cells that this back end can&#39;t run" in page
+    assert "Cells that were not run on this back end" in page
     assert "nan" not in "".join(f.why for f in done.analysis.findings)
     assert not any("nan" in p.reading for p in done.analysis.pictures)
     names = {p.name for p in done.analysis.pictures}
@@ -225,6 +225,18 @@ def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(
     assert done.analysis.pictures[-1].name == NAME
     assert (tmp_path / "runs" / "pairs-quick").is_dir()
     assert "decisive cells of pairs in the simulator" in done.report.read_text(encoding="utf-8")
+
+
+def test_both_back_ends_have_runs_of_the_same_length() -> None:
+    for found in reports():
+        assert found.kernel is not None
+        for experiment in (e for e in found.experiments if e.name in found.kernel.cells):
+            # Beside a study on the kernel, and beside one in the simulator.
+            for slower in (True, False):
+                here = found.scenario(experiment, quick=True, kernel=False, slower=slower)
+                there = found.scenario(experiment, quick=True, kernel=True, slower=slower)
+                assert here.duration == there.duration
+                assert here.repetitions == there.repetitions
 
 
 def test_only_a_run_of_the_simulator_leaves_the_kernel_out(tmp_path: Path) -> None:

@@ -157,6 +157,25 @@ fn framing_byte_limits_and_jitter_become_options_of_tbf_bfifo_and_netem() {
 }
 
 #[test]
+fn the_guests_shaper_holds_the_largest_packet_of_the_flows() {
+    let small = json!({"transport": {
+        "kind": "tcp", "variant": {"name": "cubic"},
+        "stack": {"name": "linux", "params": {"mss": "1000 bytes"}},
+    }});
+    let burst = |change: &Value, target: Target| {
+        let text = VethTopology::new(&plan(change.clone()), target).unwrap().steps().join("\n");
+        let (_, after) = text.split_once("tbf rate 10000000bit burst ").unwrap();
+        after.split_once('b').unwrap().0.parse::<u32>().unwrap()
+    };
+    // Segments of 1000 bytes with headers of 40; 5 bytes in 4 us, and one more.
+    assert_eq!(burst(&small, Target::default()), 1040 + 5 + 1);
+    assert_eq!(burst(&json!({}), Target::default()), 1500 + 5 + 1);
+    // On the host, calibration sends packets of the MTU; 1250 bytes in 1 ms.
+    let host = Target { kernel: Kernel::Host, offloads: false };
+    assert_eq!(burst(&small, host), 1500 + 1250 + 1);
+}
+
+#[test]
 fn the_hosts_kernel_gets_netem_only_where_it_is_needed() {
     let host = Target { kernel: Kernel::Host, offloads: false };
     let direct = VethTopology::new(&plan(json!({"delay_ns": 0})), host).unwrap();

@@ -91,9 +91,10 @@ pub(crate) fn build<'p>(
             format!("'{application}' needs TCP or QUIC"),
         )),
         (TransportPlan::Tcp { variant, stack, tls }, app, source) => {
+            let shortcuts = factories.shortcuts;
             let factory = factories.tcp(flow, || {
                 let algorithms = algorithms(flow, variant, external, failure)?;
-                tcp_factory(flow, algorithms, stack, tls.as_deref())
+                tcp_factory(flow, algorithms, stack, tls.as_deref(), shortcuts)
             })?;
             let recorder = recorder(plan, flow, factory.variant().columns);
             if let Some(app) = web_app(plan, flow, start, external, failure)? {
@@ -138,9 +139,11 @@ fn tcp_factory(
     algorithms: Algorithms,
     stack: &Named,
     tls: Option<&Named>,
+    shortcuts: bool,
 ) -> Result<ConnectionFactory, SimError> {
     let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), algorithms.variant())
         .map_err(|e| param(flow, "stack", e))?;
+    config.shortcuts = shortcuts;
     config.buffer.nagle &= !sets_nodelay(flow) || stack.params.contains_key("nagle");
     let tls = tls.map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
     let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;

@@ -76,7 +76,7 @@ impl Simulation {
         let (first_timer, measure) = (net.slots.first_timer(), net.slots.measurement());
         net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
         let mut flows = Vec::with_capacity(plan.flows.len());
-        let mut factories = Factories::default();
+        let mut factories = Factories::new(pace != Pace::OneByOne);
         for (i, flow) in plan.flows.iter().enumerate() {
             let flow = build(&plan, i, flow, &mut factories, external, &failure)?;
             net.set_timer(i, APP, flow.info().start);

@@ -69,9 +69,7 @@ impl RttEstimator {
     fn smoothed(&self, r: f64) -> (f64, f64) {
         match self.estimate {
             None => (r, r / 2.0),
-            Some((srtt, rttvar)) => {
-                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0)
-            }
+            Some((srtt, rttvar)) => (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0),
         }
     }
 

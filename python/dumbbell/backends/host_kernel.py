@@ -1,6 +1,7 @@
 """Runs on the host's own kernel, in real time: the parts that link emulation and tc share.
 
-One run at a time, whatever ``parallel`` is: runs at the same time would delay each other's packets.
+One run at a time, whatever ``parallel`` is: runs at the same time would delay each other's packets. Only a study,
+which knows what its runs need (`weigh`), makes those of slow links at the same time. Each has its own hosts.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import platform
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -44,6 +47,8 @@ GRACE_S = 60.0
 """Time that a run may take beyond its duration, s."""
 POLL_S = 0.5
 """Time between two looks at the progress of a run, s."""
+WAIT_S = 0.2
+"""Longest wait for a result, s: Python handles Ctrl-C between two waits."""
 PROGRESS = "progress"
 """File with the number of paths that are measured, and of all, as `calibrate.rs` writes it."""
 BUSY = 0.8
@@ -102,6 +107,8 @@ class HostKernel(ABC):
         The emulation of the network, by its name in the option of `Kernel`.
     description : str
         The sentence that the command line prints for such a run.
+    weigh : callable or None
+        Given a job, returns its part of the room for simultaneous runs, above 0 to 1. Without it each run is alone.
     """
 
     name = "kernel"
@@ -121,6 +128,8 @@ class HostKernel(ABC):
         self.sample_ms = sample(sample_ms)
         self.calibration: Calibration = calibration
         self.allow_programs = is_on("allow_programs", allow_programs)
+        self.weigh: Callable[[Job], float] | None = None
+        self._ended = threading.Event()
 
     @abstractmethod
     def _requirements(self, job: Job) -> Requirements:
@@ -192,19 +201,59 @@ class HostKernel(ABC):
             raise BackendError(f"back end 'kernel': {reason}")
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Run all jobs, one after the other; see `Backend.run`. An error waits until the other runs are made."""
+        """Run all jobs, one after the other, or as many as `weigh` allows; see `Backend.run`.
+
+        An error waits until the other runs are made.
+        """
         del parallel
         self.check(jobs)
         clean()
         failed = []
-        for job in jobs:
-            try:
-                yield self._tried(job)
-            except BackendError as e:
-                failed.append(f"repetition {job.repetition}{cell_of(job)}: {e}")
+        made = self._alone(jobs) if self.weigh is None or self.hold else self._together(jobs, self.weigh)
+        for job, result in made:
+            if isinstance(result, Finished):
+                yield result
+            else:
+                failed.append(f"repetition {job.repetition}{cell_of(job)}: {result}")
         if failed:
             count = f"{len(failed)} of {len(jobs)} runs failed: " if len(jobs) > 1 else ""
             raise BackendError(f"back end 'kernel', {count}" + "\n".join(failed))
+
+    def _alone(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Finished | BackendError]]:
+        """Make one run after the other."""
+        for job in jobs:
+            yield job, self._result(job)
+
+    def _together(
+        self, jobs: Sequence[Job], weigh: Callable[[Job], float]
+    ) -> Iterator[tuple[Job, Finished | BackendError]]:
+        """Make the runs in their order, each as soon as there is room for it."""
+        weights = [weigh(job) for job in jobs]
+        self._ended.clear()
+        pool = ThreadPoolExecutor(max(len(jobs), 1), thread_name_prefix="dumbbell-kernel")
+        running: dict[Future[Finished | BackendError], int] = {}
+        begun = 0
+        try:
+            while begun < len(jobs) or running:
+                load = sum(weights[n] for n in running.values())
+                while begun < len(jobs) and (not running or load + weights[begun] <= 1 + 1e-9):
+                    running[pool.submit(self._result, jobs[begun])] = begun
+                    load += weights[begun]
+                    begun += 1
+                done, _ = wait(running, timeout=WAIT_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield jobs[running.pop(future)], future.result()
+        finally:
+            self._ended.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            self._ended.clear()
+
+    def _result(self, job: Job) -> Finished | BackendError:
+        """Make a run, or return why it failed."""
+        try:
+            return self._tried(job)
+        except BackendError as e:
+            return e
 
     def _tried(self, job: Job) -> Finished:
         """Make a run; one whose link differs from the scenario is tried again."""
@@ -239,7 +288,7 @@ class HostKernel(ABC):
             from dumbbell.backends import program_outputs, quic_sender  # noqa: PLC0415 - they import numpy and polars
 
             programs.prepare(plan, folder.path)
-            made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
+            made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9, self._ended)
             entered = (folder.path / ENTERED).exists()
             kept |= qlogs(folder, plan)
             senders = quic_sender.records(folder.path, plan)
@@ -310,7 +359,7 @@ class Held:
 
 
 def run_host(
-    place: Path, order: dict[str, Any], duration_s: float
+    place: Path, order: dict[str, Any], duration_s: float, ended: threading.Event | None = None
 ) -> tuple[Outcome, tuple[subprocess.Popen[bytes], socket.socket] | None]:
     """Execute an order on the host's kernel.
 
@@ -322,6 +371,8 @@ def run_host(
         The order that ``dumbbell-guest host`` reads.
     duration_s : float
         Duration of the run, s; it is killed if it takes 60 s longer, counted from the last path that it has measured.
+    ended : Event, optional
+        The run is killed if it is set.
 
     Returns
     -------
@@ -351,7 +402,7 @@ def run_host(
         try:
             if theirs is not None:
                 theirs.close()
-            done = _wait(process, place / PROGRESS, duration_s, ours)
+            done = _wait(process, place / PROGRESS, duration_s, ours, ended)
         finally:
             if not done:
                 end(process)
@@ -363,7 +414,11 @@ def run_host(
 
 
 def _wait(
-    process: subprocess.Popen[bytes], progress: Path, duration_s: float, control: socket.socket | None = None
+    process: subprocess.Popen[bytes],
+    progress: Path,
+    duration_s: float,
+    control: socket.socket | None = None,
+    ended: threading.Event | None = None,
 ) -> bool:
     """Wait for the end of a run, and report how many of its paths are measured.
 
@@ -380,6 +435,8 @@ def _wait(
             return bool(control.recv(1))  # nothing is received if it has ended
         except (subprocess.TimeoutExpired, TimeoutError):
             pass
+        if ended is not None and ended.is_set():
+            raise BackendError("the other runs were ended")
         try:
             text = progress.read_text(encoding="ascii")
         except (OSError, ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 from dumbbell.backends.base import Finished, Job
@@ -64,6 +64,8 @@ class Kernel:
         }
         if holds:
             del self._all["uml"]
+        self.weigh: Callable[[Job], float] | None = None
+        """See `HostKernel.weigh`."""
 
     @property
     def held(self) -> LiveNetwork | None:
@@ -128,4 +130,7 @@ class Kernel:
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Run all jobs; see `Backend.run`."""
-        yield from self.choose(jobs)[0].run(jobs, parallel)
+        chosen = self.choose(jobs)[0]
+        if isinstance(chosen, HostKernel):
+            chosen.weigh = self.weigh
+        yield from chosen.run(jobs, parallel)

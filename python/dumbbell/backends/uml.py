@@ -11,6 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import groupby
 from typing import Any, Literal
 
 from dumbbell import _core
@@ -23,7 +24,7 @@ from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
 from dumbbell.kernel.tools import unsupported
 
-__all__ = ["Uml", "packets_of"]
+__all__ = ["Uml", "bottleneck_packets", "packets_of"]
 
 WAIT_S = 0.2
 """Longest wait for a result, s: Python handles Ctrl-C between two waits."""
@@ -154,7 +155,8 @@ class Uml:
         plan = job.plan()
         packets = packets_of(plan)
         *_, options, made = self._translated(job)
-        memory = 256 + (made >> 20) + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
+        kept_packets = min(packets, bottleneck_packets(plan))
+        memory = 256 + (made >> 20) + kept_packets // (4000 if plan["trace"]["series"] else 40_000)
         folder = Folder(UML_PREFIX, kernel.path)
         kept = captures(folder, plan)
         memory += packets // 1500 if kept else 0
@@ -210,6 +212,40 @@ class Uml:
 def part_bytes(plan: dict[str, Any]) -> int:
     """Return the bytes of a series from which the guest writes them to disk while the run is in progress."""
     return max(SERIES_BYTES // (2 * len(plan["flows"]) + 3 * len(plan["links"])), LEAST_PART)
+
+
+def bottleneck_packets(plan: dict[str, Any]) -> int:
+    """Return an upper estimate of a run's packets from the bottlenecks of its flows: four times what they can carry.
+
+    The factor is for ACKs, and for packets below 1500 bytes. Beside fast links this is much less than `packets_of`: a
+    guest with memory for the packets of a link of 1 Gbit/s begins with a memory map of 1 GiB, which takes seconds.
+
+    Links are added from the fastest one on, until both hosts of a flow are connected: no path between them is wider.
+    """
+    parent = list(range(len(plan["nodes"])))
+
+    def group(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    open_ = [(flow["from"], flow["to"]) for flow in plan["flows"]]
+    rates = 0
+    for rate, links in groupby(sorted(plan["links"], key=_rate, reverse=True), key=_rate):
+        joined = 0
+        for link in links:
+            one, other = group(link["from"]), group(link["to"])
+            parent[one] = other
+            joined += one != other
+        apart = [(a, b) for a, b in open_ if group(a) != group(b)]
+        rates += rate * min(len(open_) - len(apart), joined)
+        open_ = apart
+    return int(4 * rates / 12_000 * plan["duration_ns"] * 1e-9)
+
+
+def _rate(link: dict[str, Any]) -> int:
+    return int(link["rate_bps"])
 
 
 def packets_of(plan: dict[str, Any]) -> int:

@@ -168,6 +168,28 @@ def every_row() -> Callable[[F], F]:
     return click.option("--all", "every_row", is_flag=True, help=text)
 
 
+def options() -> Callable[[F], F]:
+    """Return the option ``--option`` of commands with a back end."""
+    text = "An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable."
+    return click.option("--option", "-o", "options", multiple=True, metavar="NAME=VALUE", help=text)
+
+
+def options_of(given: tuple[str, ...]) -> dict[str, Any]:
+    """Read the options of a back end."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.scenario import toml  # noqa: PLC0415
+
+    options: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise DumbbellError(f"--option: '{text}' given: NAME=VALUE is needed, such as sample_ms=1")
+        if name in options:
+            raise DumbbellError(f"--option: '{name}' is set twice")
+        options[name] = toml.value(value)
+    return options
+
+
 def hosts() -> Callable[[F], F]:
     """Return the options of the back end ``ssh``: ``--hosts`` and ``--keep-agent``."""
     file_of_hosts = click.option(

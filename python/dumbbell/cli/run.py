@@ -83,14 +83,7 @@ def _backends() -> list[str]:
     "machines of --hosts.",
 )
 @front.hosts()
-@click.option(
-    "--option",
-    "-o",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable.",
-)
+@front.options()
 @click.option(
     "--order",
     type=click.Choice(["cells", "random"]),
@@ -178,7 +171,7 @@ def run(
         scenario = Scenario.load(file, every)
     if no_code:
         code.refuse_commands(scenario)
-    given = {**_options(options), **front.of_hosts(backend, hosts, keep_agent)}
+    given = {**front.options_of(options), **front.of_hosts(backend, hosts, keep_agent)}
     if allow_programs or _consents(scenario, backend, given, plan=plan):
         given["allow_programs"] = "on"
     given |= _hold_option(backend) if hold else {}
@@ -290,22 +283,6 @@ def _print_plan(backend: Backend, scenario: Scenario) -> None:
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
     for step in backend.steps(jobs_of(scenario)[0]):
         click.echo(step)
-
-
-def _options(given: tuple[str, ...]) -> dict[str, Any]:
-    """Read the options of a back end."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import toml  # noqa: PLC0415
-
-    options: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise DumbbellError(f"--option: '{text}' given: NAME=VALUE is needed, such as sample_ms=1")
-        if name in options:
-            raise DumbbellError(f"--option: '{name}' is set twice")
-        options[name] = toml.value(value)
-    return options
 
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:

@@ -104,6 +104,7 @@ def show(name: str, as_json: bool) -> None:
         "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
         "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel, decisive cells in the "
         "simulator too",
+        "dumbbell study run ns2-cbr --quick --backend kernel -o emulation=link    # on this host's clock",
         "dumbbell study run ns2-cbr --json | jq '.claims[] | {id, verdict}'",
     ),
 )
@@ -123,6 +124,7 @@ def show(name: str, as_json: bool) -> None:
     show_default=True,
     help="The back end, as with `dumbbell run`: sim, uml, kernel or ssh.",
 )
+@front.options()
 @front.hosts()
 @click.option(
     "--kernel/--no-kernel",
@@ -138,6 +140,7 @@ def run(
     quick: bool,
     jobs: int | None,
     backend: str,
+    options: tuple[str, ...],
     hosts: Path | None,
     keep_agent: bool,
     kernel: bool,
@@ -154,17 +157,24 @@ def run(
 
     require("jinja2", "matplotlib")  # before the runs, which may take long
     found = find_study(name)
-    chosen = find_backend(backend, front.of_hosts(backend, hosts, keep_agent))
+    given = {**front.options_of(options), **front.of_hosts(backend, hosts, keep_agent)}
+    if backend == "kernel":  # one run whose link differs ends no study
+        given = {"calibration": "mark", **given}
+    chosen = find_backend(backend, given)
     if backend == "kernel":
         absent, real = why_no_kernel(), real_time_text(found, quick=quick)
+        here = given.get("emulation", "best") in {"link", "tc"}
         if found.real_programs:
             output.note(f"The runs have real programs and are made in real time, one by one: up to {real}.")
+        elif here:
+            output.note(f"The runs are made in real time; all of the study would take up to {real}.")
         elif absent:
             output.note(
-                f"The runs are made in real time, one by one: up to {real}. Virtual time is faster: {absent}."
+                f"The runs are made in real time; all of the study would take up to {real}. Virtual time is faster: "
+                f"{absent}."
             )
         else:
-            chosen = find_backend("kernel", {"emulation": "uml"})
+            chosen = find_backend("kernel", {**given, "emulation": "uml"})
             output.note(f"The runs are made in virtual time: in real time they would take up to {real}.")
     if backend == "ssh":
         output.note(f"The runs are made in real time, one by one: up to {real_time_text(found, quick=quick)}.")
@@ -196,7 +206,7 @@ def _print(done: Done) -> None:
         output.stdout().print(done.column.summary, soft_wrap=True)
     for name, cells in done.refused.items():
         reasons = "; ".join(dict.fromkeys(cells.values()))
-        output.note(f"{name}: {len(cells)} cells can't run on the back end {done.backend}: {reasons}")
+        output.note(f"{name}: {counted(len(cells), 'cell')} not run on the back end {done.backend}: {reasons}")
     quick = " (quick: fewer repetitions and points)" if done.quick else ""
     click.echo(f"{counted(done.runs, 'run')} in {done.seconds:.1f} s{quick}")
     click.echo("")

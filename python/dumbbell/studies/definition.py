@@ -268,17 +268,24 @@ class Study(_Part):
         """Return the file of an experiment's scenario."""
         return self._folder / experiment.file
 
-    def scenario(self, experiment: Experiment, *, quick: bool = False, kernel: bool = False) -> Scenario:
-        """Read an experiment's scenario, with the changes for ``--quick`` and for a real kernel if wanted."""
-        changes = self.changes(experiment, quick=quick, kernel=kernel)
+    def scenario(
+        self, experiment: Experiment, *, quick: bool = False, kernel: bool = False, slower: bool | None = None
+    ) -> Scenario:
+        """Read an experiment's scenario, with the changes for ``--quick`` and for a real kernel if wanted.
+
+        `slower` adds those for ``--quick`` on a back end slower than the simulator; default: on a real kernel.
+        """
+        changes = self.changes(experiment, quick=quick, kernel=kernel, slower=slower)
         return Scenario.load(self.scenario_file(experiment), changes or None)
 
     @staticmethod
-    def changes(experiment: Experiment, *, quick: bool, kernel: bool) -> dict[str, Any]:
+    def changes(experiment: Experiment, *, quick: bool, kernel: bool, slower: bool | None = None) -> dict[str, Any]:
         """Return the changes to an experiment's scenario: path -> value."""
         changes = dict(experiment.quick) if quick else {}
         if kernel:
-            changes |= experiment.kernel | (experiment.kernel_quick if quick else {})
+            changes |= experiment.kernel
+        if quick and (kernel if slower is None else slower):
+            changes |= experiment.kernel_quick
         return changes
 
     def claim(self, claim_id: str) -> Claim:

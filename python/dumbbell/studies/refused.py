@@ -1,4 +1,4 @@
-"""The cells of a study that a back end can't run: found before anything is made, and listed on the page."""
+"""The cells of a study that aren't run on a back end: found before anything is made, and listed on the page."""
 
 from __future__ import annotations
 
@@ -59,4 +59,4 @@ def refused_table(refused: Refused) -> Table:
         for name, cells in refused.items()
         for cell, reason in cells.items()
     ]
-    return Table(REFUSED, "Cells that this back end can't run", pl.DataFrame(rows))
+    return Table(REFUSED, "Cells that were not run on this back end", pl.DataFrame(rows))

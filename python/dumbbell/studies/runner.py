@@ -26,6 +26,7 @@ from pathlib import Path
 
 from dumbbell.backends import Backend
 from dumbbell.backends import backend as find_backend
+from dumbbell.backends.kernel import Kernel
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.processors import cores
@@ -33,8 +34,11 @@ from dumbbell.results import Results, run
 from dumbbell.results.build_hash import build_hash
 from dumbbell.results.runner import Progress
 from dumbbell.scenario import Scenario
+from dumbbell.studies.decisive import analyze_decisive
 from dumbbell.studies.definition import Experiment, Study
+from dumbbell.studies.doubtful import invalid_runs
 from dumbbell.studies.finding import Analysis
+from dumbbell.studies.fitting import fitting, is_fitted
 from dumbbell.studies.kernel_column import Column, column, why_no_kernel
 from dumbbell.studies.partial import Refused, StudyResults
 from dumbbell.studies.refused import refused_cells, refused_table, words_of
@@ -102,8 +106,8 @@ def run_study(
     backend : Backend, optional
         The back end; default: the simulator.
     kernel : bool
-        With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there. On that
-        kernel they run in the simulator too, always.
+        With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there. On a
+        kernel of this host they run in the simulator too, always.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -129,10 +133,16 @@ def run_study(
     scenarios = {e.name: study.scenario(e, quick=quick, kernel=name != "sim") for e in study.experiments}
     folders = {e.name: _folder(place, e, name, quick) for e in study.experiments}
     refused = {} if backend is None else refused_cells(backend, scenarios)
+    part = fitting(study, scenarios, refused) if is_fitted(backend, study, quick=quick) else None
+    if part is not None:
+        scenarios, refused = part.scenarios, part.added_to(refused)
+        note(part.text)
     results = StudyResults({}, refused)
     for experiment in study.experiments:
         folder, left_out = folders[experiment.name], refused.get(experiment.name, {})
         _forget_if_stale(folder, scenarios[experiment.name], experiment, note)
+        if part is not None and isinstance(backend, Kernel):
+            backend.weigh = part.weights(experiment.name)
         with watch(experiment.name) as moved:
             results[experiment.name] = run(
                 scenarios[experiment.name],
@@ -142,10 +152,14 @@ def run_study(
                 only=lambda cell, out=left_out: words_of(cell) not in out,  # type: ignore[misc]
                 progress=moved,
             )
+    if part is not None and isinstance(backend, Kernel):
+        backend.weigh = None
     beside = None
-    if name in {"sim", "uml"} and kernel:
-        beside = _beside(study, place, results, quick, jobs, watch, note, on="uml" if name == "sim" else "sim")
-    analysis = study.analyze(results, quick=quick)
+    if kernel and (name in {"sim", "uml"} or (name == "kernel" and not study.real_programs)):
+        of_part = None if part is None else part.repetitions
+        on = "uml" if name == "sim" else "sim"
+        beside = _beside(study, place, results, quick, jobs, watch, note, on=on, repetitions=of_part)
+    analysis = study.analyze(results, quick=quick) if part is None else analyze_decisive(study, results, quick=quick)
     if beside is not None:
         analysis = replace(analysis, summary=[*analysis.summary, beside.summary])
         if beside.rows:
@@ -154,6 +168,9 @@ def run_study(
                 pictures=[*analysis.pictures, beside.picture()],
                 tables=[beside.table(), *analysis.tables],
             )
+    if doubtful := invalid_runs(results):
+        analysis = replace(analysis, summary=[*analysis.summary, doubtful])
+        note(doubtful)
     if refused:
         analysis = replace(analysis, tables=[*analysis.tables, refused_table(refused)])
     source = _source(study, scenarios, results)
@@ -184,8 +201,12 @@ def _beside(
     note: Callable[[str], None],
     *,
     on: str,
+    repetitions: int | None = None,
 ) -> Column | None:
-    """Run the study's decisive cells on the other back end: the virtual-time kernel, or the simulator."""
+    """Run the study's decisive cells on the other back end: the virtual-time kernel, or the simulator.
+
+    `repetitions`, if given, replaces those that the study declares.
+    """
     declared = study.kernel
     if declared is None:
         return None
@@ -193,12 +214,13 @@ def _beside(
     if reason:
         return Column(absent=reason)
     backend = find_backend(on)
-    repetitions = declared.quick if quick else declared.repetitions
+    wanted = declared.quick if quick else declared.repetitions
     there, scenarios, folders = {}, {}, {}
     for experiment in (e for e in study.experiments if e.name in declared.cells):
         folder = _folder(place, experiment, on, quick)
-        scenario = study.scenario(experiment, quick=quick, kernel=on == "uml")
-        scenario = scenario.with_changes({"repetitions": min(repetitions, scenario.repetitions)})
+        # Runs of both back ends have the same length.
+        scenario = study.scenario(experiment, quick=quick, kernel=on == "uml", slower=on == "sim")
+        scenario = scenario.with_changes({"repetitions": repetitions or min(wanted, scenario.repetitions)})
         _forget_if_stale(folder, scenario, experiment, note)
         with watch(f"{experiment.name} {'on Linux' if on == 'uml' else 'in the simulator'}") as moved:
             there[experiment.name] = run(

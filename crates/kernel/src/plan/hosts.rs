@@ -4,12 +4,14 @@
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
 use crate::plan::sysctl::{KernelStack, kernel_stack, segment};
-use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use dumbbell_wire::{IpVersion, TcpHeader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// MTU where no flow sends larger packets, bytes.
 const MTU: u32 = 1500;
+/// Largest ICMP error, bytes [RFC 1812 §4.3.2.3].
+const ICMP_ERROR: u32 = 576;
 /// Largest number of flows: a machine of moderate memory runs as many.
 pub(crate) const MAX_FLOWS: usize = 500;
 
@@ -168,21 +170,32 @@ fn host_sysctls(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
 /// Returns the MTU: the largest datagram that a flow sends, and the largest segment that one asks for with its headers; 1500
 /// at least.
 pub(crate) fn mtu(plan: &Plan) -> u32 {
-    plan.flows
-        .iter()
-        .map(|flow| match (&flow.application, &flow.transport) {
-            (
-                AppPlan::Cbr { packet_bytes, .. }
-                | AppPlan::Onoff { packet_bytes, .. }
-                | AppPlan::Ping { packet_bytes, .. },
-                TransportPlan::Udp {},
-            ) => *packet_bytes,
-            (AppPlan::Voice(voice), TransportPlan::Udp {}) => voice.packet_bytes(flow.ip.header_bytes()),
-            (_, TransportPlan::Tcp { stack, .. }) => {
-                // An MTU is an MSS with the headers [RFC 9293 §3.7.1].
-                segment(stack).map_or(0, |bytes| bytes + flow.ip.header_bytes() + TcpHeader::LEN as u32)
-            }
-            _ => 0,
-        })
-        .fold(MTU, u32::max)
+    plan.flows.iter().filter_map(packet).fold(MTU, u32::max)
+}
+
+/// Returns the largest packet that the flows send, bytes; at least that of an ICMP error [RFC 1812 §4.3.2.3].
+pub(crate) fn largest_packet(plan: &Plan) -> u32 {
+    let of = |flow: &FlowPlan| match flow.application {
+        AppPlan::Program { .. } => mtu(plan), // it may send anything
+        _ => packet(flow).unwrap_or(MTU),
+    };
+    plan.flows.iter().map(of).fold(ICMP_ERROR, u32::max)
+}
+
+/// Returns the size of a flow's datagrams, or of its segments with their headers if it asks for a size.
+fn packet(flow: &FlowPlan) -> Option<u32> {
+    match (&flow.application, &flow.transport) {
+        (
+            AppPlan::Cbr { packet_bytes, .. }
+            | AppPlan::Onoff { packet_bytes, .. }
+            | AppPlan::Ping { packet_bytes, .. },
+            TransportPlan::Udp {},
+        ) => Some(*packet_bytes),
+        (AppPlan::Voice(voice), TransportPlan::Udp {}) => Some(voice.packet_bytes(flow.ip.header_bytes())),
+        // An MTU is an MSS with the headers [RFC 9293 §3.7.1].
+        (_, TransportPlan::Tcp { stack, .. }) => {
+            segment(stack).map(|bytes| bytes + flow.ip.header_bytes() + TcpHeader::LEN as u32)
+        }
+        _ => None,
+    }
 }

@@ -2,8 +2,9 @@
 //! [tc-tbf(8), tc-netem(8); Linux sch_tbf.c, sch_netem.c].
 
 use crate::error::KernelError;
+use crate::plan::hosts::largest_packet;
 use crate::plan::qdisc::{Crossing, Qdisc, queue};
-use crate::plan::target::Target;
+use crate::plan::target::{Kernel, Target};
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_plan::{LinkPlan, LinkSettings, Plan};
 
@@ -83,7 +84,14 @@ pub(crate) fn qdiscs(
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);
     // Bytes sent while the timer may be late: without them in the bucket, their tokens would be lost.
     let late = rate_bps * target.late_us() / 8_000_000 + 1;
-    let largest = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
+    let largest = match (target.offloads, target.kernel) {
+        (true, _) => packet.max(SUPER_PACKET),
+        // Calibration sends packets of the MTU.
+        (false, Kernel::Host) => packet,
+        // A bucket for more than one packet would release the next one before this one is sent: a place in the queue would be
+        // free too early, and phase effects would decide otherwise which flow takes it.
+        (false, Kernel::Guest) => packet.min(u64::from(largest_packet(plan)) + u64::from(*overhead_bytes)),
+    };
     let queue = queue(plan, link, discipline, packet as u32, crossings)?;
     let shaper = queue.shaped(*rate_bps, largest, late, overhead);
     let jitter = jitter_ns / 2; // netem's jitter is to both sides of the delay [Linux sch_netem.c tabledist]

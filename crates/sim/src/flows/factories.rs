@@ -7,13 +7,18 @@ use dumbbell_plan::{AppPlan, FlowPlan, TransportPlan};
 use std::sync::Arc;
 
 /// See the top of this file.
-#[derive(Default)]
 pub(crate) struct Factories<'p> {
+    /// True if endpoints handle usual segments in few steps: false in the slow reference that tests compare with.
+    pub(crate) shortcuts: bool,
     /// The last flow whose factory may be shared, with the factory.
     last: Option<(&'p FlowPlan, Arc<ConnectionFactory>)>,
 }
 
 impl<'p> Factories<'p> {
+    pub(crate) fn new(shortcuts: bool) -> Factories<'p> {
+        Factories { shortcuts, last: None }
+    }
+
     /// Returns the factory of a flow: that of the flow before, if its settings are equal, or a new one.
     ///
     /// # Errors

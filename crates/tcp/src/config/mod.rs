@@ -56,6 +56,9 @@ pub struct Config {
     pub pacing: PacingConfig,
     /// Explicit congestion notification.
     pub ecn: EcnConfig,
+    /// True if usual segments are handled in few steps. False only in the slow reference that tests compare with: the results
+    /// are the same.
+    pub shortcuts: bool,
 }
 
 impl Config {
@@ -95,6 +98,7 @@ impl Config {
             recovery,
             pacing: PacingConfig::read(&p),
             ecn: EcnConfig::read(&p, variant),
+            shortcuts: true,
         })
     }
 

@@ -36,7 +36,7 @@ impl Endpoint {
     pub fn is_bulk_sender(&mut self) -> bool {
         match self.role {
             Role::BulkSender => true,
-            Role::Any => self.becomes_bulk_sender(),
+            Role::Any => self.sender.may_be_bulk() && self.becomes_bulk_sender(),
             Role::BulkReceiver => false,
         }
     }
@@ -46,7 +46,7 @@ impl Endpoint {
     pub(super) fn is_bulk_receiver(&mut self) -> bool {
         match self.role {
             Role::BulkReceiver => true,
-            Role::Any => self.becomes_bulk_receiver(),
+            Role::Any => self.receiver.has_no_hole() && self.becomes_bulk_receiver(),
             Role::BulkSender => false,
         }
     }
@@ -75,7 +75,8 @@ impl Endpoint {
     }
 
     fn is_open_without_marks(&self) -> bool {
-        matches!(self.state, State::Established | State::FinWait)
+        self.sender.config.shortcuts
+            && matches!(self.state, State::Established | State::FinWait)
             && self.ecn.mode == EcnMode::Off
             && !self.rare_is_due()
     }

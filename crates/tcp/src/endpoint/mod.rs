@@ -19,10 +19,10 @@ use crate::config::Config;
 use crate::ecn::{EcnMode, EcnReceiver};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use bulk::Role;
 use dumbbell_cc::{CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, Seq};
-use bulk::Role;
 use std::sync::Arc;
 
 /// The state of a connection.

@@ -63,7 +63,8 @@ impl Endpoint {
     /// True if the segment is in order, and nothing but its data and acknowledgment has to be handled.
     #[inline(always)]
     fn is_steady(&self, segment: &Segment) -> bool {
-        matches!(self.state, State::Established | State::FinWait)
+        self.sender.config.shortcuts
+            && matches!(self.state, State::Established | State::FinWait)
             && self.ecn.mode == EcnMode::Off
             && segment.flags.without(TcpFlags::PSH) == TcpFlags::ACK
             && segment.sack.is_empty()

@@ -44,7 +44,8 @@ impl Endpoint {
     pub fn due(&mut self, now: Time, due: &mut Due) -> bool {
         self.end_bulk();
         if self.rare_is_due()
-            && let Some(kind) = self.rarely_due() {
+            && let Some(kind) = self.rarely_due()
+        {
             due.kind = kind;
             return true;
         }

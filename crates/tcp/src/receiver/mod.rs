@@ -202,9 +202,15 @@ impl Receiver {
         self.acks.on_ack_sent(self.nxt);
     }
 
+    /// True if no data is out of order.
+    #[inline]
+    pub(crate) fn has_no_hole(&self) -> bool {
+        self.out_of_order.is_empty()
+    }
+
     /// True if no hole, duplicate or FIN is known.
     pub(crate) fn is_in_order(&self) -> bool {
-        self.out_of_order.is_empty() && self.dsack.is_none() && self.fin.is_none()
+        self.has_no_hole() && self.dsack.is_none() && self.fin.is_none()
     }
 
     /// True if [`Receiver::is_in_order`], and the last segment that was sent has acknowledged everything: another one changes nothing.

@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(stock.buffer.window_scale(), 7);
         let mut g = ReceiveWindow::new(&stock).unwrap();
         assert_eq!((g.rcv_ssthresh, g.window_clamp), (64_088, 82_944));
-        g.on_echo(7, Dur::millis(100));
+        g.on_echo(7, || Dur::millis(100));
         g.adjust_limit(1, None, Time(100_000_000));
         g.adjust_limit(10_000_001, None, Time(200_000_000));
         assert_eq!(g.window_clamp, 3_981_312);
@@ -276,7 +276,7 @@ mod tests {
         let mut g = window();
         let at = |ms: u64| Time(ms * 1_000_000);
         g.on_established(at(1000));
-        g.on_echo(7, Dur::millis(100));
+        g.on_echo(7, || Dur::millis(100));
         g.adjust_limit(1449, None, at(1001));
         assert_eq!((g.space, g.round_read), (14_480, 1)); // the round trip has not ended
         g.adjust_limit(15_929, None, at(1100));
@@ -287,7 +287,7 @@ mod tests {
     fn the_limit_follows_what_is_read_in_a_round_trip() {
         let mut g = window();
         let at = |ms: u64| Time(ms * 1_000_000);
-        g.on_echo(7, Dur::millis(100));
+        g.on_echo(7, || Dur::millis(100));
         g.adjust_limit(1, None, at(100)); // starts the measurement
         // 28,960 bytes in a round trip, twice the initial window of 14,480: 2 * 28,960 + 16 * 1448 = 81,088, plus twice the
         // same, as the increase is 100 %: 81,088 * 3 = 243,264.

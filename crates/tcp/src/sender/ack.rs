@@ -97,12 +97,7 @@ impl Sender {
     /// Handles the acknowledgment of everything below `ack` while [`Sender::is_steady`], as [`Sender::on_ack`] does, with
     /// fewer steps. Returns true if the oldest segment may be lost.
     #[inline(always)] // with all its parts, so that the summary needs no memory
-    pub(crate) fn on_expected_ack(
-        &mut self,
-        ack: u64,
-        timestamps: Option<(u32, u32)>,
-        now: Time,
-    ) -> bool {
+    pub(crate) fn on_expected_ack(&mut self, ack: u64, timestamps: Option<(u32, u32)>, now: Time) -> bool {
         self.check_app_limited();
         let flight = self.flight();
         let tsval = timestamps.map(|(value, _)| value);

@@ -102,7 +102,7 @@ impl Sender {
         let piece = (end - nxt).min(unsent);
         let last = piece == unsent;
         let longest = self.longest_burst();
-        let half = ((self.window() as u64) / mss / 2).max(1) * mss; // [Linux tcp_output.c tcp_cwnd_test]
+        let half = ((self.window() as i64).cast_unsigned() / mss / 2).max(1) * mss; // [Linux tcp_output.c tcp_cwnd_test]
         let quota = limit.min(half).min(longest) / mss * mss;
         let length = if last { piece } else { piece.max(quota.min(next - nxt)) };
         let offered = self.snd.wnd_end - nxt;

@@ -14,8 +14,8 @@ mod timer;
 mod window_validation;
 
 pub(crate) use ack::IncomingAck;
-pub use send::{BulkStep, NewSegment};
 pub(crate) use send::Outgoing;
+pub use send::{BulkStep, NewSegment};
 pub(crate) use summary::AckSummary;
 pub(crate) use timer::{SendTimer, TimerKind};
 

@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::recovery::{NextSegment, Otherwise};
 use crate::scoreboard::SentSegment;
-use dumbbell_cc::{SentEvent, TxStart};
+use dumbbell_cc::{CaState, SentEvent, TxStart};
 use dumbbell_units::{Rate, Time};
 
 /// A segment that is sent.
@@ -128,17 +128,20 @@ impl Sender {
         true
     }
 
-    /// True if neither stack nor algorithm needs more than usual at each segment or ACK.
-    fn may_be_bulk(&self) -> bool {
-        let cc = &self.cc;
-        !(cc.wants_sent || cc.wants_arrivals || cc.wants_rates)
-            && !self.config.recovery.fine_timeouts
-            && !self.config.pacing.enabled
+    /// False if [`Sender::is_bulk`] surely is: the two most frequent reasons.
+    #[inline]
+    pub(crate) fn may_be_bulk(&self) -> bool {
+        self.recovery.state == CaState::Open && !self.cc.wants_rates
     }
 
-    /// True if new segments are all that can be sent, and ACKs of new data all that can be expected; see [`Sender::next_bulk`].
+    /// True if new segments are all that can be sent, and ACKs of new data all that can be expected, and neither stack nor
+    /// algorithm needs more than usual at each of them; see [`Sender::next_bulk`].
     pub(crate) fn is_bulk(&self) -> bool {
-        self.may_be_bulk()
+        let cc = &self.cc;
+        let usual = !(cc.wants_sent || cc.wants_arrivals || cc.wants_rates)
+            && !self.config.recovery.fine_timeouts
+            && !self.config.pacing.enabled;
+        usual
             && self.recovery.is_steady()
             && self.recovery.sends_new_data()
             && self.recovery.has_no_window()
@@ -194,7 +197,11 @@ impl Sender {
         self.pacer.on_unpaced(now);
         self.after_sending(&out, now);
         let may_be_last = limit < 2 * self.mss() && !self.config.growth.limited_for_a_window;
-        NewSegment { start: out.start, psh: out.psh, is_last: may_be_last && self.fills_window(available - self.mss(), now) }
+        NewSegment {
+            start: out.start,
+            psh: out.psh,
+            is_last: may_be_last && self.fills_window(available - self.mss(), now),
+        }
     }
 
     /// Sends a segment, as [`Sender::next`], of what the application has written.

@@ -193,9 +193,15 @@ impl Sender {
         one
     }
 
+    /// cwnd in whole bytes.
+    #[inline]
+    fn whole_cwnd(&self) -> u64 {
+        (self.cc.control.cwnd as i64).cast_unsigned() // cheaper than to u64, and never negative
+    }
+
     /// Adapts the size to cwnd [Linux tcp_input.c tcp_sndbuf_expand].
     fn expand_buffer(&mut self) {
-        let segments = (self.cc.control.cwnd as u64 / self.mss()).max(MIN_WINDOW);
+        let segments = (self.whole_cwnd() / self.mss()).max(MIN_WINDOW);
         // [Linux tcp_input.c tcp_sndbuf_expand; tcp_bbr.c bbr_sndbuf_expand]
         let windows = if self.config.recovery.own_recovery { 3 } else { 2 };
         let wanted = (segments * windows * SEGMENT_MEMORY).min(self.buffer.max_size);
@@ -319,7 +325,7 @@ impl Sender {
         if !self.buffer.full {
             return;
         }
-        if self.scoreboard.pipe() < self.cc.control.cwnd as u64 {
+        if self.scoreboard.pipe() < self.whole_cwnd() {
             self.expand_buffer();
             self.usage.snd_cwnd_stamp = now;
         }

@@ -2,6 +2,7 @@
 //! each byte is delivered exactly once.
 
 mod acks;
+mod bulk;
 mod cc_events;
 mod delivery;
 mod ecn;

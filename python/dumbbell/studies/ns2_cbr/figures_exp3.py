@@ -101,7 +101,7 @@ def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Pictur
         )
     return Picture(
         f"fig{number}-{what}-{variant}",
-        f"Figure {number}: {what} of {LABELS[variant]} over time, DropTail and RED ({unit})",
+        f"Figure {number}: {what} of {LABELS[variant]} over time, {' and '.join(PLAIN[q] for q in queues)} ({unit})",
         reading,
         [_panel(data, what, curves)],
         markers=False,
