@@ -60,11 +60,16 @@ pub(crate) struct PacketRecorder {
     since: Time,
     end: Time,
     waiting: Vec<PacketRow>,
+    /// The keys of the waiting rows: those that have waited for the last batch in order, then the others.
+    keys: Vec<u128>,
+    /// The memory for the rows that wait for the next batch.
+    kept: Vec<PacketRow>,
+    /// True if a waiting row is a drop.
+    has_drops: bool,
     /// Number of waiting rows after which a batch is written.
     batch: usize,
     /// How far links may be behind the clock.
     lag: Dur,
-    keys: Vec<u128>,
 }
 
 impl PacketRecorder {
@@ -74,9 +79,11 @@ impl PacketRecorder {
             since: Time::ZERO,
             end,
             waiting: Vec::new(),
+            keys: Vec::new(),
+            kept: Vec::new(),
+            has_drops: false,
             batch: BATCH,
             lag,
-            keys: Vec::new(),
         }
     }
 
@@ -86,36 +93,50 @@ impl PacketRecorder {
             self.write_before(Time(clock.0.saturating_sub(self.lag.0)));
             self.batch = BATCH.max(2 * self.waiting.len());
         }
+        self.keys.push(row.key(self.waiting.len()));
+        self.has_drops |= row.event == PacketEvent::Dropped;
         self.waiting.push(row);
     }
 
     /// Writes the waiting rows before `end` to the columns.
     fn write_before(&mut self, end: Time) {
-        let due = self.waiting.iter().enumerate().filter(|(_, row)| row.at < end);
-        self.keys.clear();
-        self.keys.extend(due.map(|(index, row)| row.key(index)));
         self.keys.sort(); // the stable sort uses the ascending runs, of which a batch has many
-        self.order_drops();
-        self.make_room(end);
-        self.write();
-        self.waiting.retain(|row| row.at >= end);
+        let due = self.keys.partition_point(|key| *key < u128::from(end.0) << 64);
+        if self.has_drops {
+            self.order_drops(due);
+        }
+        self.make_room(due, end);
+        self.write(due);
+        self.keep_from(due);
     }
 
-    /// Makes room for the rows before `now`, and for those that are expected after them: growth may copy the columns, and
-    /// memory that is not used yet costs nothing.
-    fn make_room(&mut self, now: Time) {
-        let rows = self.table.rows() + self.keys.len();
-        if rows > self.table.t_ns.capacity() {
-            let share = self.end.since(now).0 as f64 / now.since(self.since).0 as f64;
-            let expected = (rows as f64 * share) as usize;
-            self.table.reserve(self.keys.len() + expected.min((GROWTH - 1) * rows));
+    /// Keeps the waiting rows from the key number `due` on, in their order.
+    fn keep_from(&mut self, due: usize) {
+        self.keys.drain(..due);
+        self.kept.clear();
+        self.kept.extend(self.keys.iter().map(|key| self.waiting[index_of(*key)]));
+        std::mem::swap(&mut self.waiting, &mut self.kept);
+        self.has_drops = self.waiting.iter().any(|row| row.event == PacketEvent::Dropped);
+        for (index, key) in (0..).zip(&mut self.keys) {
+            *key = *key >> INDEX_BITS << INDEX_BITS | index;
         }
     }
 
-    /// Writes the rows of the keys. One loop for all columns costs half as much as one for each.
-    fn write(&mut self) {
+    /// Makes room for `due` rows, those before `now`, and for those that are expected after them: growth may copy the columns, and
+    /// memory that is not used yet costs nothing.
+    fn make_room(&mut self, due: usize, now: Time) {
+        let rows = self.table.rows() + due;
+        if rows > self.table.t_ns.capacity() {
+            let share = self.end.since(now).0 as f64 / now.since(self.since).0 as f64;
+            let expected = (rows as f64 * share) as usize;
+            self.table.reserve(due + expected.min((GROWTH - 1) * rows));
+        }
+    }
+
+    /// Writes the rows of the first `due` keys. One loop for all columns costs half as much as one for each.
+    fn write(&mut self, due: usize) {
         let (first, table) = (self.table.rows(), &mut self.table);
-        table.resize(first + self.keys.len());
+        table.resize(first + due);
         let columns = table.t_ns[first..]
             .iter_mut()
             .zip(&mut table.event[first..])
@@ -127,7 +148,7 @@ impl PacketRecorder {
             .zip(&mut table.retransmission[first..]);
         for (key, columns) in self.keys.iter().zip(columns) {
             let (((((((t_ns, event), flow), connection), number), payload), bytes), retransmission) = columns;
-            let row = &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
+            let row = &self.waiting[index_of(*key)];
             *t_ns = row.at.0;
             *event = row.event as u8;
             *flow = direction_of(row.flow);
@@ -139,10 +160,11 @@ impl PacketRecorder {
         }
     }
 
-    /// Puts the drops of a flow at one instant in an order that doesn't depend on when the links processed them.
-    fn order_drops(&mut self) {
-        let row = |key: &u128| &self.waiting[*key as usize & ((1 << INDEX_BITS) - 1)];
-        for drops in self.keys.chunk_by_mut(|a, b| a >> INDEX_BITS == b >> INDEX_BITS) {
+    /// Puts the drops of a flow at one instant, among the first `due` rows, in an order that doesn't depend on when the links
+    /// processed them.
+    fn order_drops(&mut self, due: usize) {
+        let row = |key: &u128| &self.waiting[index_of(*key)];
+        for drops in self.keys[..due].chunk_by_mut(|a, b| a >> INDEX_BITS == b >> INDEX_BITS) {
             if drops.len() > 1 && row(&drops[0]).event == PacketEvent::Dropped {
                 drops.sort_by_key(|key| {
                     let row = row(key);
@@ -165,6 +187,11 @@ impl PacketRecorder {
         self.write_before(Time::NEVER);
         named(self.table)
     }
+}
+
+/// The index of a key's row among the waiting ones.
+fn index_of(key: u128) -> usize {
+    key as usize & ((1 << INDEX_BITS) - 1)
 }
 
 fn named(table: PacketTable) -> Table {
