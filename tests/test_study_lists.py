@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from dumbbell.studies import Study, studies, study
 from dumbbell.studies.declared import All
-from dumbbell.studies.definition import Claim
+from dumbbell.studies.definition import Claim, Statement
 from dumbbell.studies.listing import in_report, places
 from dumbbell.studies.rule_words import Words, rule_text
 
@@ -45,7 +45,8 @@ LISTED_NUMBERS = re.compile(r"[a-z]\W{0,3}\d[^,;]*[,;]\s*[A-Za-z]+\W{1,3}\d|\d; 
 
 @pytest.mark.parametrize("found", LISTED, ids=lambda s: s.name)
 def test_only_sentences_are_in_quotation_marks(found: Study) -> None:
-    for part in (*found.paper.setup, *found.paper.claims):
+    parts: list[Claim | Statement] = [*found.paper.setup, *found.paper.claims]
+    for part in parts:
         for place, quote in part.words.items():
             assert not LISTED_NUMBERS.search(quote), f"{part.id}: numbers of a table or a list belong to `values`"
             assert not place.endswith(("from the table", "from the list")), part.id

@@ -190,12 +190,12 @@ def _late(path: Path, pairs: Pairs, over: Over, depths: Mapping[Path, Pairs], re
 
 def _paths_of(over: Over) -> str:
     """Compare the round trips that two Vegas flows take for the empty path."""
-    last = [over.last("vegas", "vegas", flow, "base_rtt") for flow in ("first", "second")]
-    if last[0] is None or last[1] is None:
+    one, two = (over.last("vegas", "vegas", flow, "base_rtt") for flow in ("first", "second"))
+    if one is None or two is None:
         return ""
-    one, two = (1000 * summarize(values).value for values in last)
-    measured = f" The first one's base RTT is {one:.2f} ms, the second one's {two:.2f}"
-    if two - one < PACKET_MS:
+    first, second = (1000 * summarize(values).value for values in (one, two))
+    measured = f" The first one's base RTT is {first:.2f} ms, the second one's {second:.2f}"
+    if second - first < PACKET_MS:
         return (
             f"{measured}: less than the time of one packet more ({PACKET_MS:.2f} ms), so both measure the same path."
         )

@@ -2,9 +2,9 @@
 
 The table has two readings (`READINGS`), so there are two fits to each part. A fit is the setting with the smallest
 mean error over some cells. Settings are not distinguished from it if they lie in the confidence region of least
-squares for n cells and p settings: the sum of their squared errors is at most 1 + p / (n - p) F(p, n - p) times that of
-the fit, with the 95 % quantile of F [1]_. It allows for the errors that the report's measurements and the model have at
-the best fit.
+squares for n cells and p settings: the sum of their squared errors is at most 1 + p / (n - p) F(p, n - p) times that
+of the fit, with the 95 % quantile of F [1]_. It allows for the errors that the report's measurements and the model
+have at the best fit.
 
 References
 ----------
