@@ -79,7 +79,7 @@ def quantities(
             return _pair(pairs, name, at)
         return NONE if fits is None else _pair(depths[fits.best(str(at["fit"]))], name, at)
 
-    return Quantities(get, WORDS, {"part1": "Table 1 excludes their jitter"})
+    return Quantities(get, WORDS, {"part1": "Table 1 excludes their jitter, or it has no runs"})
 
 
 def _alone(part1: Alone, jitter: Alone, fitted: set[str], name: str, at: Setting) -> Floats:
