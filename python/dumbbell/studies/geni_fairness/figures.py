@@ -105,7 +105,7 @@ def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Pi
             values[r, c] = summarize(pairs.share(a, b)).value
             texts[r][c] = (
                 f"{one.value:.1f} [{one.low:.1f}, {one.high:.1f}]\n{two.value:.1f} [{two.low:.1f}, "
-                f"{two.high:.1f}]\nJ {summarize(pairs.jain(a, b)).value:.2f}   report {_cell_text(reported, a, b)}"
+                f"{two.high:.1f}]\nJ {summarize(pairs.jain(a, b)).value:.2f}\nreport {_cell_text(reported, a, b)}"
             )
     grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
     far = max(((a, b) for a in VARIANTS for b in VARIANTS), key=lambda p: _off(pairs, reported, *p))

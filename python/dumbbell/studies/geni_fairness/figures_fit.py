@@ -8,7 +8,7 @@ import numpy as np
 
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.studies.geni_fairness.data import Pairs
-from dumbbell.studies.geni_fairness.fits import OWN_RUN, READINGS, Fits, Reported, error
+from dumbbell.studies.geni_fairness.fits import READINGS, Fits, Reported, error
 from dumbbell.studies.geni_fairness.paths import Path
 from dumbbell.studies.geni_fairness.predictions import Predicted
 from dumbbell.studies.shared import LABELS
@@ -26,33 +26,26 @@ def fit_pictures(
 
 
 def _errors(grid: Mapping[Path, Pairs], reported: Reported, fits: Fits) -> Picture:
-    """Draw the error over the buffer: a panel for each rate of the hosts' links and round trip, a curve a jitter.
-
-    Crosses mark the errors in the other reading of the table.
-    """
+    """Draw the error over the buffer, a curve a jitter: a panel for each rate of the hosts, round trip and reading."""
     best, panels = fits.best(), []
     buffers = sorted({p.buffer for p in grid}, key=lambda b: int(b.split()[0]))
     jitters = sorted({p.jitter for p in grid}, key=lambda j: float(j.split()[0]))
     for rate, delay in dict.fromkeys((p.rate, p.delay) for p in grid):
         here = [p for p in grid if (p.rate, p.delay) == (rate, delay)]
-        curves = []
-        for k, j in enumerate(jitters):
-            points = sorted(
-                (buffers.index(p.buffer), *(error(grid[p], reported, reading=r) for r in READINGS))
-                for p in here
-                if p.jitter == j
-            )
-            if points:
-                x, *both = np.array(points, dtype=np.float64).T
-                for reading, y in zip(READINGS, both, strict=True):
-                    look = LOOKS[k % len(LOOKS)] + ("" if reading == OWN_RUN else ":2")
-                    curves.append(Curve(f"jitter {j} a hop, reading {reading}", look, x, y))
-        if (best.rate, best.delay) == (rate, delay):
-            at = np.array([float(buffers.index(best.buffer))] * len(READINGS))
-            least = np.array([fits.of(r).errors[best] for r in READINGS])
-            curves.append(Curve("best fit", "report:2", at, least, kind="events"))
-        title = f"RTT {here[0].rtt}, hosts at {rate}"
-        panels.append(Panel(title, "buffer", "mean error (Mbit/s)", curves, categories=buffers))
+        for r in READINGS:
+            curves = []
+            for k, j in enumerate(jitters):
+                points = sorted(
+                    (buffers.index(p.buffer), error(grid[p], reported, reading=r)) for p in here if p.jitter == j
+                )
+                if points:
+                    x, y = np.array(points, dtype=np.float64).T
+                    curves.append(Curve(f"jitter {j} a hop", LOOKS[k % len(LOOKS)], x, y))
+            if (best.rate, best.delay) == (rate, delay):
+                at = np.array([float(buffers.index(best.buffer))]), np.array([fits.of(r).errors[best]])
+                curves.append(Curve("best fit", "report:2", *at, kind="events"))
+            title = f"RTT {here[0].rtt}, hosts at {rate}, reading {r}"
+            panels.append(Panel(title, "buffer", "mean error (Mbit/s)", curves, categories=buffers))
     reading = (
         f"Smallest in both readings together: {best.words}, {fits.of('A').errors[best]:.1f} (A) and "
         f"{fits.of('B').errors[best]:.1f} Mbit/s (B). {len(fits.alike()) - 1} of {len(grid) - 1} other settings "
