@@ -26,7 +26,7 @@ def fit_pictures(
 
 
 def _errors(grid: Mapping[Path, Pairs], reported: Reported, fits: Fits) -> Picture:
-    """Draw the error over the buffer, a curve a jitter: a panel for each rate of the hosts, round trip and reading."""
+    """Draw the error over the buffer, a curve a jitter: a panel for each rate of the hosts, RTT and reading."""
     best, panels = fits.best(), []
     buffers = sorted({p.buffer for p in grid}, key=lambda b: int(b.split()[0]))
     jitters = sorted({p.jitter for p in grid}, key=lambda j: float(j.split()[0]))
