@@ -24,7 +24,7 @@ LISTED = [study for study in studies().values() if study.paper.listed]
 @pytest.fixture
 def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(DOCS / "generator")
-    return {n: __import__(n) for n in ("five_reports", "verdict_grid")}
+    return {n: __import__(n) for n in ("five_reports", "studies_reference", "verdict_grid")}
 
 
 @pytest.mark.parametrize("study", LISTED, ids=lambda s: s.name)
@@ -44,6 +44,23 @@ def test_the_data_have_every_claim_of_a_whole_run(study: object) -> None:
     assert data["repetitions"] == {e.name: study.scenario(e).repetitions for e in study.experiments}
     cells = sum(len(study.scenario(e).cells) * data["repetitions"][e.name] for e in study.experiments)
     assert data["runs"] >= cells
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "linux").glob("*.json")), ids=lambda p: p.stem)
+def test_the_decisive_cells_on_linux_are_those_of_the_study(generator: dict[str, ModuleType], path: Path) -> None:
+    found = next(study for study in LISTED if study.name == path.stem)
+    assert found.kernel is not None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    declared = [(d.what, d.report) for d in found.kernel.decisive]
+    assert [(row["what"], row["report"]) for row in data["numbers"]] == declared
+    for row in data["numbers"]:
+        for mean, low, high in (row["simulator"], row["linux"]):
+            assert low <= mean <= high
+    shown = generator["studies_reference"].linux(path.stem)
+    assert f"Linux {data['kernel']}" in shown
+    assert len(shown.splitlines()) >= len(declared) + 2
+    page = (DOCS / "reference" / "studies" / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert f"{{{{ study-linux: {path.stem} }}}}" in page
 
 
 def test_the_counts_of_the_page_are_those_of_the_data(generator: dict[str, ModuleType]) -> None:
@@ -88,6 +105,12 @@ def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(
         text = page.lessons(found, tmp_path)
         assert ("A lesson." in text) == shown
         assert f"**{report.data['claims'][0]['verdict']}**" in text
+
+
+def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator: dict[str, ModuleType]) -> None:
+    video = next(s for s in LISTED if s.name == "video-real-traffic")
+    text = generator["five_reports"]._words(video, video.claim("values-load-wifi"))
+    assert text == "Vegas 124 sec, Veno 109 sec (Wi-Fi, video load time). Its values: Veno 109 s; Vegas 124 s."
 
 
 def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: dict[str, ModuleType]) -> None:

@@ -12,7 +12,10 @@ from pydantic import ValidationError
 
 from dumbbell.studies import Finding, Verdict, study
 from dumbbell.studies.declared import Near, Setting
-from dumbbell.studies.geni_fairness.readings import read_cell, readings
+from dumbbell.studies.geni_fairness.fits import ALL, READINGS, Fit, Fits, read_cell
+from dumbbell.studies.geni_fairness.paths import Path
+from dumbbell.studies.geni_fairness.readings import readings
+from dumbbell.studies.geni_fairness.sensitivity import judge_over_settings
 from dumbbell.studies.judge import Quantities, judge
 
 Floats = npt.NDArray[np.float64]
@@ -65,8 +68,8 @@ def test_a_setting_without_values_is_named() -> None:
         return around(0.8, 0.01, 1) if at["queue"] == "large" else np.array([])
 
     found = judged("bufferbloat", "cubic-convex", get)
-    assert found.verdict is Verdict.AGREES
-    assert found.why.endswith(". Without values: 20 packets")
+    assert found.verdict is Verdict.NOT_MEASURED
+    assert found.why.endswith(". Not measured for 1 of 2: 20 packets")
 
 
 def test_cells_of_the_table_are_judged_in_both_readings() -> None:
@@ -103,6 +106,77 @@ def test_readings_of_a_cell() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [(1.0, Verdict.AGREES), (-1.0, Verdict.DEPENDS), (0.0, Verdict.NOT_SHOWN)],
+)
+def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, verdict: Verdict) -> None:
+    """BBR is ahead at the best fit; at another setting that isn't distinguished it is ahead, behind, or neither."""
+    geni = study("geni-fairness")
+    claims = [c for c in geni.paper.claims if c.id == "part2-bbr-above"]
+    one = geni.model_copy(update={"paper": geni.paper.model_copy(update={"claims": claims})})
+    far = SETTING._replace(buffer="400 packets")
+    part = "the cells without BBR"
+    fits = Fits({(r, part): Fit(SETTING, {SETTING: 1.0, far: 1.1}, (SETTING, far), 1.0) for r in READINGS})
+    words = import_module("dumbbell.studies.geni_fairness.quantities").WORDS
+
+    def at(path: Path | None) -> Quantities:
+        ahead = other if path == far else 1.0
+
+        def get(_metric: str, where: Setting) -> Floats:
+            who = str(where["variant"])
+            return around(60.0 + 20 * ahead * (who == "bbr"), 1.0 if ahead else 30.0, len(who))
+
+        return Quantities(get, words)
+
+    (found,), table = judge_over_settings(one, fits, at, {})
+    assert found.verdict is verdict
+    assert found.why.startswith("At each of the 2 settings that the fits don't distinguish: agrees ")
+    assert f"With {SETTING.words}: goodput" in found.why
+    assert (found.needs is not None) == (verdict is Verdict.NOT_SHOWN)
+    contrary = table.frame["contrary to the best fit at"].to_list()
+    assert contrary == ["400 packets" if verdict is Verdict.DEPENDS else "-"]
+
+
+def test_order_of_the_start_decides_where_the_sentence_has_it() -> None:
+    from dumbbell.studies.geni_fairness.quantities import quantities
+
+    class Made:
+        def share(self, first: str, second: str) -> Floats:
+            return np.array([{("cubic", "vegas"): 0.96, ("vegas", "cubic"): 0.2}[first, second]])
+
+    made = quantities(None, None, {}, None, None, Made())  # type: ignore[arg-type]
+    part = [made.get("pairs vegas part", {"pair": pair}).tolist() for pair in ("cubic/vegas", "vegas/cubic")]
+    assert part == [pytest.approx([4.0]), pytest.approx([20.0])]
+    assert made.get("pairs vegas share", {"beside": "cubic"}).tolist() == pytest.approx([12.0])
+
+
+def test_a_hall_in_which_nothing_stalls_has_nothing_to_compare() -> None:
+    """Stalls occur in one of three halls; there Veno has the least."""
+
+    def get(at: Setting) -> Floats:
+        stalls = at["access"] == "hall as rates"
+        return around(1.0 if at["variant"] == "veno" else 9.0, 0.1, 1) if stalls else np.zeros(10)
+
+    found = judged("video-real-traffic", "veno-qoe", get)
+    assert found.verdict is Verdict.AGREES
+    assert found.why.endswith("zero in every run: the lecture hall; the lecture hall with a weak uplink")
+    nowhere = judged("video-real-traffic", "veno-qoe", lambda _at: np.zeros(10))
+    assert nowhere.verdict is Verdict.NOT_MEASURED
+
+
+def test_a_median_of_the_report_is_compared_with_ours() -> None:
+    # Eight of ten runs near the report's 134, two far above: the median lies in its band, the mean doesn't.
+    values = np.array([120.0, 125, 128, 130, 133, 136, 140, 144, 800, 900])
+    found = judged("video-real-traffic", "median-dupacks-veno", lambda _at: values)
+    assert values.mean() > 134 * 1.5
+    # Both settings together: 97.5 % each, so the interval ends at the second smallest and the second largest value.
+    assert "number of duplicate ACKs 134 [125, 800]" in found.why
+    assert found.verdict is Verdict.NOT_SHOWN
+    assert judged("video-real-traffic", "median-dupacks-veno", lambda _at: values[:8]).verdict is Verdict.AGREES
+    assert "The median number of duplicate ACKs" in found.rule
+
+
 def test_settling_is_measured() -> None:
     slow = judged("geni-fairness", "part2-settles", lambda _at: around(30.0, 2.0, 1))
     quick = judged("geni-fairness", "part2-settles", lambda _at: around(4.0, 1.0, 2))
@@ -119,8 +193,8 @@ def test_ping_depends_on_its_time() -> None:
     found = judged("geni-fairness", "part1-delay-alike", get)
     assert found.verdict is Verdict.DEPENDS
     held, failed = found.why.split("Shown not to hold for 2 of 4: ")
-    assert "it holds for 2 of 4: 1 hops, ping before the flow" in held
-    assert "2 hops, ping before the flow" in held
+    assert "it holds for 2 of 4: one hop, ping before the flow" in held
+    assert "two hops, ping before the flow" in held
     assert failed.count("ping beside the flow") == 2
     assert "ping before the flow" not in failed
 
@@ -230,11 +304,19 @@ class Runs:
         return float(one), float(two)
 
 
-def test_readings_of_the_table_are_computed() -> None:
+SETTING = Path("100 Mbit/s", "1 ms", "200 packets", "0.5 ms")
+
+
+@pytest.mark.parametrize(("squares", "words"), [(150.0, "doesn't decide between them"), (900.0, "is smaller for A")])
+def test_readings_of_the_table_are_computed(squares: float, words: str) -> None:
     reported = study("geni-fairness").paper.figures["throughput_mbps"]
-    table, note = readings(Runs(), "100 packets", reported)  # type: ignore[arg-type]
+    # With 16 cells and 4 settings squares up to 2.09 times the smallest aren't distinguished.
+    fits = Fits(
+        {(r, ALL): Fit(SETTING, {SETTING: 5.0}, (SETTING,), 100.0 if r == "A" else squares) for r in READINGS}
+    )
+    table, note = readings(Runs(), "100 packets", reported, fits)  # type: ignore[arg-type]
     # One run's sum is 95; the first flows of two runs make 100. Five of the report's six sums are 94.7 to 97.5.
-    assert "the better one: B" in note.headline
+    assert note.headline.endswith(f"By its sums the better one: B. The error of the fits {words}")
     assert "5 of 6 sums" in note.text
     one, two = (table.frame[c].to_list() for c in table.frame.columns[2:])
     assert all(float(x) == 95 for x in one)

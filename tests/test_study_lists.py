@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 
 import pytest
@@ -9,7 +10,8 @@ from pydantic import ValidationError
 
 from dumbbell.studies import Study, studies, study
 from dumbbell.studies.declared import All
-from dumbbell.studies.definition import Claim
+from dumbbell.studies.definition import Claim, Statement
+from dumbbell.studies.listing import in_report, places
 from dumbbell.studies.rule_words import Words, rule_text
 
 REPORTS = ("bufferbloat", "geni-fairness", "netem-iperf", "ns2-cbr", "video-real-traffic")
@@ -30,11 +32,30 @@ def test_every_sentence_has_one_rule_or_reason(found: Study) -> None:
     paper = found.paper
     for claim in paper.claims:
         assert (claim.rule is None) == bool(claim.untestable), claim.id
-        for place, quote in claim.words.items():
+        for place, quote in (*claim.words.items(), *claim.values.items()):
             assert place
             assert 0 < len(quote) <= 200, f"{claim.id}: a quotation is short"
     assert paper.setup
     assert {c.id for c in paper.judged} == {c.id for c in paper.claims if c.rule is not None}
+
+
+LISTED_NUMBERS = re.compile(r"[a-z]\W{0,3}\d[^,;]*[,;]\s*[A-Za-z]+\W{1,3}\d|\d; ?\d")
+"""Names with a number each, or numbers with a semicolon: the form of a table or a list, not of a sentence."""
+
+
+@pytest.mark.parametrize("found", LISTED, ids=lambda s: s.name)
+def test_only_sentences_are_in_quotation_marks(found: Study) -> None:
+    parts: list[Claim | Statement] = [*found.paper.setup, *found.paper.claims]
+    for part in parts:
+        for place, quote in part.words.items():
+            assert not LISTED_NUMBERS.search(quote), f"{part.id}: numbers of a table or a list belong to `values`"
+            assert not place.endswith(("from the table", "from the list")), part.id
+            assert quote == " ".join(quote.split()), f"{part.id}: white space is folded"
+
+
+def test_values_have_no_quotation_marks() -> None:
+    claim = Claim(id="x", text="y", words={"Results": "a word"}, values={"Table 1": "CUBIC 41"}, untestable="no data")
+    assert (places(claim), in_report(claim)) == ("Results; Table 1", "“a word”; CUBIC 41")
 
 
 @pytest.mark.parametrize("found", LISTED, ids=lambda s: s.name)

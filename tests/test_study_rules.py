@@ -174,6 +174,22 @@ def test_within() -> None:
     assert rules.within([], "x", 0, 1).verdict is Verdict.NOT_MEASURED
 
 
+def test_median_within() -> None:
+    # 10 values: P(at most one below the median) = 11 / 1024, so from the second to the ninth value at 97.85 %.
+    x = np.array([9.0, 1, 2, 3, 4, 5, 6, 7, 8, 100])
+    (measured,) = rules.median_within(x, "x", 0, 10, level=0.975).measured
+    assert (measured.value, measured.low, measured.high) == (5.5, 2.0, 9.0)
+    assert rules.median_within(x, "x", 2, 9, level=0.975).holds is True
+    assert rules.median_within(x, "x", 10, 20, level=0.975).holds is False
+    assert rules.median_within(x, "x", 5, 20, level=0.975).verdict is Verdict.NOT_SHOWN
+    # At 95 % the interval of five values doesn't exist: 2 x 2^-5 = 0.0625. Of six it is their range.
+    few = rules.median_within(x[:5], "x", 0, 200)
+    assert (few.verdict, few.needs) == (Verdict.NOT_SHOWN, 6)
+    assert rules.median_within(x[:6], "x", 1, 9).holds is True
+    assert rules.median_within([], "x", 0, 1).verdict is Verdict.NOT_MEASURED
+    assert rules.median_within([5.0] * 10, "no spread", 4, 6).holds is True
+
+
 def test_covers() -> None:
     singles = np.linspace(5, 9, 40)
     assert rules.covers(singles, "page", 7.1).holds is True

@@ -118,6 +118,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "study-claims": studies_reference.claims,
     "study-verdicts": studies_reference.verdicts,
     "study-notes": studies_reference.notes,
+    "study-linux": studies_reference.linux,
     "reports-answer": lambda _: five_reports.answer(five_reports.reports()),
     "reports-counts": lambda _: five_reports.counted(five_reports.reports()),
     "reports-grid": lambda _: five_reports.picture(five_reports.reports()),

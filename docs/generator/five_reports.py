@@ -20,6 +20,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.studies import Study, studies
 from dumbbell.studies.declared import Covers, Near
 from dumbbell.studies.definition import Claim
+from dumbbell.studies.listing import places
 from dumbbell.studies.rules import repetitions_text
 from md import cell, escaped, table
 
@@ -31,8 +32,8 @@ VERDICTS = {
     "differs": "shown not to hold",
     "not shown": "neither: the repetitions are too few for the spread",
     "not measured": "the runs don't have the quantity",
-    "not testable": "no run here can decide it: a recommendation, an outlook, or a statement on a graph, a service "
-    "or a number that the report doesn't describe",
+    "not testable": "no run here can decide it: a recommendation, an outlook, a lab's task, a quotation from another "
+    "work, or a statement on a graph, a service or a number that the report doesn't describe",
 }
 """In the order of the page."""
 RENEW = "validation/reports/verdicts.py --write-docs"
@@ -141,12 +142,19 @@ def lessons(found: Sequence[Report], folder: Path = DATA) -> str:
 
 
 def _words(study: Study, claim: Claim) -> str:
-    place, quote = next(iter(claim.words.items()))
+    place = next(iter((*claim.words, *claim.values)))
+    said = f"“{escaped(claim.words[place])}”" if claim.words else escaped(claim.values[place])
     value = ""
     if isinstance(claim.rule, Near | Covers):
-        unit = import_module(f"dumbbell.studies.{study.folder.name}.quantities").WORDS.unit(claim.rule.metric)
-        value = f" Its value: {claim.rule.value:g}{f' {unit}' if unit else ''}."
-    return f"“{escaped(quote)}” ({escaped(place)}).{value}"
+        words = import_module(f"dumbbell.studies.{study.folder.name}.quantities").WORDS
+        unit = words.unit(claim.rule.metric)
+        after = f" {unit}" if unit else ""
+        if isinstance(claim.rule, Near) and claim.rule.numbers:
+            listed = "; ".join(f"{words.value(v)} {x:g}{after}" for v, x in claim.rule.numbers.items())
+            value = f" Its values: {listed}."
+        else:
+            value = f" Its value: {claim.rule.value:g}{after}."
+    return f"{said} ({escaped(place)}).{value}"
 
 
 def _measured(stored: dict[str, Any]) -> str:
@@ -165,9 +173,8 @@ def listed(found: Sequence[Report]) -> str:
         for stored in report.data["claims"]:
             claim = report.study.claim(stored["id"])
             needs = f" (needs {repetitions_text(stored['needs'])} repetitions)" if stored.get("needs") else ""
-            places = "; ".join(claim.words)
             reason = stored["why"] if stored["verdict"] == "not testable" else ""
-            rows.append([escaped(places), escaped(claim.text), f"{stored['verdict']}{needs}", escaped(reason)])
+            rows.append([escaped(places(claim)), escaped(claim.text), f"{stored['verdict']}{needs}", escaped(reason)])
         body = table(["place", "statement", "verdict", "reason, if not testable"], rows)
         title = f"{report.name}: {report.counts.total()} statements"
         parts.append(f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.splitlines()))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studies import Study, study
-from dumbbell.studies.definition import Claim
+from dumbbell.studies.definition import Claim, Statement
 from md import escaped, table
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
@@ -31,18 +30,26 @@ def claims(name: str) -> str:
     paper = found.paper
     if not paper.listed:
         return table(["claim", "statement of the report"], [[f"`{c.id}`", escaped(c.text)] for c in paper.claims])
-    rows = [[f"`{c.id}`", _quoted(c.words), escaped(c.text), _rule(found, c)] for c in paper.claims]
+    rows = [[f"`{c.id}`", _reported(c), escaped(c.text), _rule(found, c)] for c in paper.claims]
     exhibits = [[e.id, escaped(e.title), escaped(", ".join(e.here) or e.reason)] for e in paper.exhibits]
-    setup = [[_quoted(s.words), escaped(s.here)] for s in paper.setup]
+    setup = [[_reported(s), escaped(s.here)] for s in paper.setup]
     return "\n\n".join(
         (
-            table(["claim", "the report's words", "judged statement", "rule, or the reason why there is none"], rows),
+            table(
+                [
+                    "claim",
+                    "the report's words or values",
+                    "judged statement",
+                    "rule, or the reason why there is none",
+                ],
+                rows,
+            ),
             "### When the rules were written",
             "\n".join(f"- {escaped(sentence)}" for sentence in paper.disclosed),
             "### Figures and tables of the report",
             table(["report", "title", "counterpart in the study's page"], exhibits),
             "### Set-up of the report",
-            table(["the report's words", "here"], setup),
+            table(["the report's words or values", "here"], setup),
         )
     )
 
@@ -62,6 +69,34 @@ def verdicts(name: str) -> str:
     return f"{table(['statement', 'verdict', 'measured'], rows)}\n\n{source}"
 
 
+def linux(name: str) -> str:
+    """Return the stored decisive cells of both back ends (`validation/reports/verdicts.py` writes them)."""
+    path = DATA / "linux" / f"{name}.json"
+    if not path.exists():
+        raise DumbbellError(f"{path}: missing: make it with validation/reports/verdicts.py --only-linux")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    rows = [
+        [
+            escaped(row["what"]),
+            escaped(f"{row['metric']}, {row['unit']}" if row["unit"] else row["metric"]),
+            "-" if row["report"] is None else f"{row['report']:.4g}",
+            _ends(row["simulator"]),
+            _ends(row["linux"]),
+        ]
+        for row in data["numbers"]
+    ]
+    repetitions = " to ".join(str(n) for n in sorted({row["repetitions"] for row in data["numbers"]}))
+    listed = table(["cell", "quantity", "report", "simulator", f"Linux {data['kernel']}"], rows)
+    notes = "".join(f" {escaped(note)}." for note in data["notes"])
+    source = f"Mean (smallest to largest) over {repetitions} repetitions of the same seeds, Linux in virtual time."
+    return f"{listed}\n\n{source}{notes}"
+
+
+def _ends(values: list[float]) -> str:
+    mean, low, high = values
+    return f"{mean:.4g}" if low == high else f"{mean:.4g} ({low:.4g} to {high:.4g})"
+
+
 def notes(name: str) -> str:
     """Return the stored notes of a whole run: what the study computes from its own rows, beside the verdicts."""
     data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
@@ -77,5 +112,7 @@ def _rule(found: Study, claim: Claim) -> str:
     return escaped(found.rule_text(claim)) + revised
 
 
-def _quoted(words: Mapping[str, str]) -> str:
-    return "; ".join(f"{escaped(place)}: “{escaped(quote)}”" for place, quote in words.items())
+def _reported(of: Claim | Statement) -> str:
+    quoted = (f"{escaped(place)}: “{escaped(quote)}”" for place, quote in of.words.items())
+    printed = (f"{escaped(place)}: {escaped(value)}" for place, value in of.values.items())
+    return "; ".join((*quoted, *printed))

@@ -2,8 +2,9 @@
 
 The studies are those of the five reports, and those whose page shows stored verdicts. ``python
 validation/reports/verdicts.py`` runs them and prints the counts. ``--write-docs`` also writes the data of the pages
-``docs/explanations/five-reports.md`` and ``docs/reference/studies``. Runs that ``--out`` holds already are not made
-again.
+``docs/explanations/five-reports.md`` and ``docs/reference/studies``; with the virtual-time kernel, also the decisive
+cells of both back ends in ``docs/data/studies/linux``. ``--only-linux`` runs nothing but these cells. Runs that
+``--out`` holds already are not made again.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.results.store import Store
 from dumbbell.studies import Done, studies
+from dumbbell.studies.kernel_column import Column
+from dumbbell.studies.runner import decisive_column
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "studies"
@@ -61,6 +64,31 @@ def document(done: Done) -> dict[str, Any]:
     }
 
 
+def linux(column: Column) -> dict[str, Any]:
+    """Return the decisive numbers of both back ends: mean, smallest and largest over the same seeds."""
+
+    def ends(values: list[float]) -> list[float]:
+        return [sum(values) / len(values), min(values), max(values)]
+
+    document = column.document()
+    rows = [
+        {**row, "simulator": ends(row["simulator"]), "linux": ends(row["linux"]), "repetitions": len(row["linux"])}
+        for row in document["numbers"]
+    ]
+    return {"kernel": document["kernel"], "version": _core.version, "notes": document["notes"], "numbers": rows}
+
+
+def write_linux(name: str, column: Column, folder: Path = DATA / "linux") -> Path | None:
+    """Write the decisive numbers of a study; nothing, and None, without a kernel."""
+    if not column.rows:
+        print(f"  {column.summary}")
+        return None
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(linux(column), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
 def write(found: dict[str, Any], folder: Path = DATA) -> Path:
     """Write a study's verdicts."""
     path = folder / f"{found['study']}.json"
@@ -78,13 +106,22 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="runs at a time; default: one for each core")
     parser.add_argument("--only", choices=listed, nargs="+", default=listed, help="some of the studies")
     parser.add_argument("--write-docs", action="store_true", help="write the data of the page")
+    parser.add_argument("--only-linux", action="store_true", help="run the decisive cells alone, on both back ends")
     given = parser.parse_args()
     for name in given.only:
-        found = document(studies()[name].run(given.out / name, jobs=given.jobs))
+        study = studies()[name]
+        if given.only_linux:
+            if study.kernel is not None:
+                print(f"{name}: {write_linux(name, decisive_column(study, given.out / name, jobs=given.jobs))}")
+            continue
+        done = study.run(given.out / name, jobs=given.jobs)
+        found = document(done)
         counts = Counter(claim["verdict"] for claim in found["claims"])
         print(f"{name}: {len(found['claims'])} statements, " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
         if given.write_docs:
             print(f"  {write(found)}")
+            if done.column is not None:
+                print(f"  {write_linux(name, done.column)}")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,19 @@ class _Rule(BaseModel):
     """The reason for a threshold that isn't the report's."""
 
 
-class Higher(_Rule):
+class _Compared(_Rule):
+    occurs: bool = False
+    """True for a statement on how much of something occurs, such as stalls: a setting where the metric is zero in
+    every run of all sides has nothing to compare, and isn't measured. In a quick study it isn't decided: a few runs
+    can miss a rare event."""
+
+    @property
+    def sides(self) -> list[Value]:
+        """The values that are compared."""
+        raise NotImplementedError
+
+
+class Higher(_Compared):
     """The mean at ``a`` is higher than that at ``b``."""
 
     kind: Literal["higher"]
@@ -45,8 +57,13 @@ class Higher(_Rule):
     matter: float = EQUAL
     """Smallest difference that counts, as a part of the larger mean."""
 
+    @property
+    def sides(self) -> list[Value]:
+        """The values that are compared."""
+        return [self.a, self.b]
 
-class Extreme(_Rule):
+
+class Extreme(_Compared):
     """The mean at ``who`` is the highest (or lowest) of all."""
 
     kind: Literal["highest", "lowest"]
@@ -56,14 +73,24 @@ class Extreme(_Rule):
     """The others."""
     matter: float = EQUAL
 
+    @property
+    def sides(self) -> list[Value]:
+        """The values that are compared."""
+        return [self.who, *self.among]
 
-class Order(_Rule):
+
+class Order(_Compared):
     """The means decrease in this order."""
 
     kind: Literal["order"]
     along: str
     values: list[Value] = Field(min_length=2)
     matter: float = EQUAL
+
+    @property
+    def sides(self) -> list[Value]:
+        """The values that are compared."""
+        return self.values
 
 
 class Alike(_Rule):
@@ -86,9 +113,11 @@ class Near(_Rule):
     """The mean lies near the report's value: within a part, a factor, or ``off`` in the metric's unit.
 
     With ``along`` the report has a value for each of several settings (``numbers``), such as one for each variant.
+    With ``of = "median"`` the value is a median over runs, and so is ours.
     """
 
     kind: Literal["near"]
+    of: Literal["mean", "median"] = "mean"
     value: float = math.nan
     along: str = ""
     numbers: dict[str, float] = {}

@@ -47,6 +47,8 @@ class Claim(_Part):
         The statement that is judged; default: the first quotation.
     words : dict of str to str
         The publication's words by their place, shortened.
+    values : dict of str to str
+        Numbers that it prints in a table, a list or a figure, by their place. They aren't quotations.
     rule : Rule or None
         The rule that judges it. The claims of a suite that has none are judged by its analysis.
     untestable : str
@@ -58,6 +60,7 @@ class Claim(_Part):
     id: str
     text: str = ""
     words: Quotations = {}
+    values: dict[str, str] = {}
     rule: Rule | None = None
     untestable: str = ""
     revised: str = ""
@@ -84,7 +87,9 @@ class Statement(_Part):
     """A statement of the publication on its set-up, and how the study sets it."""
 
     id: str
-    words: Quotations
+    words: Quotations = {}
+    values: dict[str, str] = {}
+    """Printed numbers; see `Claim`."""
     here: str
     """The study's own setting, or the reason why it has none."""
 
@@ -193,8 +198,8 @@ class Paper(_Part):
             raise ValueError("state when the rules were written, and which numbers were known then: rules_written")
         before: set[str] = set()
         for claim in self.claims:
-            if self.listed and not (claim.words and (claim.rule or claim.untestable)):
-                raise ValueError(f"claim {claim.id}: give the report's words, and a rule or a reason")
+            if self.listed and not ((claim.words or claim.values) and (claim.rule or claim.untestable)):
+                raise ValueError(f"claim {claim.id}: give the report's words or values, and a rule or a reason")
             if isinstance(claim.rule, All) and not set(claim.rule.of) <= before:
                 raise ValueError(f"claim {claim.id}: sums up claims that aren't judged before it")
             if claim.rule is not None:

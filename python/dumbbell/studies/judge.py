@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,7 +31,7 @@ from dumbbell.studies.rule_words import Words, rule_text
 from dumbbell.studies.rules import Ruling
 from dumbbell.words import counted
 
-__all__ = ["Quantities", "Remark", "judge", "judge_all"]
+__all__ = ["Quantities", "Remark", "judge", "judge_all", "together"]
 
 Floats = npt.NDArray[np.float64]
 Single = Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange
@@ -93,6 +93,7 @@ def judge(
     before: Mapping[str, Finding],
     remark: Remark | None = None,
     *,
+    level: float = LEVEL,
     quick: bool = False,
 ) -> Finding:
     """Judge one claim.
@@ -105,6 +106,8 @@ def judge(
     before : mapping of str to Finding
         The findings of the claims before it.
     remark : Remark, optional
+    level : float, no unit
+        Confidence level of all its statements together.
     quick : bool
         True for a quick study, whose verdicts need stronger evidence; see `dumbbell.studies.rules.QUICK_LEVEL`.
 
@@ -117,19 +120,24 @@ def judge(
         raise ValueError(f"claim {claim.id} has no rule")
     if isinstance(claim.rule, All):
         return _sum_up(claim.id, claim.rule, before)
-    parts = _parts(claim.rule, quantities, quick=quick)
-    verdict = _together([ruling for _, ruling in parts])
+    all_parts = _parts(claim.rule, quantities, level, quick=quick)
+    parts = [p for p in all_parts if p[1].verdict is not Verdict.NOT_MEASURED]
+    idle = [words for words, ruling in all_parts if ruling == NOTHING]
+    measured = {*idle, *(words for words, _ in parts)}
+    missing = [words for words in _settings(claim.rule, quantities.words) if words not in measured]
+    reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
+    verdict = together([ruling.verdict for _, ruling in parts], lacking=bool(missing and not reason))
     remark = remark or Remark()
     why = _why(parts, verdict)
     if parts and isinstance(claim.rule, Higher | Extreme | Order | Alike):
         why = f"{quantities.words.metric(claim.rule.metric)}: {why}"
-    measured = {words for words, _ in parts}
-    missing = [words for words in _settings(claim.rule, quantities.words) if words not in measured]
-    reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
+    if idle:
+        why = f"{why}. Nothing to compare, because it is zero in every run: {'; '.join(idle)}"
     if missing and reason:
-        why = f"{why}. Not run here: {len(missing)} of {len(missing) + len(parts)} settings ({reason})"
+        why = f"{why}. Not run here: {len(missing)} of {len(missing) + len(measured)} settings ({reason})"
     elif missing and parts:
-        why = f"{why}. Without values: {'; '.join(missing[:LISTED])}{_more(missing)}"
+        listed = "; ".join(missing[:LISTED]) + _more(missing)
+        why = f"{why}. Not measured for {len(missing)} of {len(missing) + len(measured)}: {listed}"
     if remark.text:
         why = f"{why}. {remark.text}"
     return Finding(
@@ -143,14 +151,13 @@ def judge(
     )
 
 
-def _parts(rule: Single, quantities: Quantities, *, quick: bool) -> list[tuple[str, Ruling]]:
-    """Apply a rule to every combination of ``each`` for which the runs have values."""
+def _parts(rule: Single, quantities: Quantities, level: float, *, quick: bool) -> list[tuple[str, Ruling]]:
+    """Apply a rule to every combination of ``each``."""
     words = quantities.words
     combinations = _combinations(rule)
-    # All statements of one claim together hold at 95 %.
-    level = 1 - (1 - LEVEL) / len(combinations)
-    parts = [(words.setting(c), _apply(rule, quantities, {**rule.at, **c}, level, quick=quick)) for c in combinations]
-    return [p for p in parts if p[1].verdict is not Verdict.NOT_MEASURED]
+    # All statements of one claim together hold at this level.
+    one = 1 - (1 - level) / len(combinations)
+    return [(words.setting(c), _apply(rule, quantities, {**rule.at, **c}, one, quick=quick)) for c in combinations]
 
 
 def _combinations(rule: Single) -> list[Setting]:
@@ -162,15 +169,16 @@ def _settings(rule: Single, words: Words) -> list[str]:
     return [words.setting(c) for c in _combinations(rule)]
 
 
-def _together(parts: Sequence[Ruling]) -> Verdict:
+def together(verdicts: Iterable[Verdict], *, lacking: bool = False) -> Verdict:
     """Combine the verdicts for several settings.
 
-    While one is open, those that are decided alike don't decide: more repetitions could still make it "depends".
+    While one is open, those that are decided alike don't decide: more repetitions, or the values that are `lacking`
+    for a setting, could still make it "depends".
     """
-    kinds = {part.verdict for part in parts}
-    if {Verdict.AGREES, Verdict.DIFFERS} <= kinds:
+    kinds = {*verdicts} | ({Verdict.NOT_MEASURED} if lacking else set())
+    if Verdict.DEPENDS in kinds or {Verdict.AGREES, Verdict.DIFFERS} <= kinds:
         return Verdict.DEPENDS
-    for kind in (Verdict.NOT_SHOWN, Verdict.DIFFERS, Verdict.AGREES):
+    for kind in (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED, Verdict.DIFFERS, Verdict.AGREES):
         if kind in kinds:
             return kind
     return Verdict.NOT_MEASURED
@@ -185,6 +193,9 @@ def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, q
 
     def samples(values: Sequence[Value]) -> dict[str, Floats]:
         return {words.value(v): get(rule.along, v) for v in values}  # type: ignore[union-attr]
+
+    if isinstance(rule, Higher | Extreme | Order) and rule.occurs and not quick and _never(samples(rule.sides)):
+        return NOTHING
 
     match rule:
         case Higher():
@@ -213,7 +224,8 @@ def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, q
             )
         case Near():
             low, high = rule.ends(at)
-            return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
+            within = rules.median_within if rule.of == "median" else rules.within
+            return within(get(), name, low, high, unit=unit, level=level, quick=quick)
         case Bound():
             low, high = (rule.bound, np.inf) if rule.kind == "at least" else (-np.inf, rule.bound)
             return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
@@ -221,6 +233,15 @@ def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, q
             return rules.covers(get(), name, rule.value, unit=unit, slack=rule.slack, quick=quick)
         case Exchange():
             return _exchange(rule, quantities, at, level, quick=quick)
+
+
+NOTHING = Ruling(None, (Measured("nothing to compare", "0 in every run", 0.0),))
+"""The ruling for a setting where the quantity is zero in every run, of a rule for which that isn't a measurement."""
+
+
+def _never(samples: Mapping[str, Floats]) -> bool:
+    """Return True if all values of all samples are zero, and each has values."""
+    return not _lacking(samples) and not any(values.any() for values in samples.values())
 
 
 def _lacking(samples: Mapping[str, Floats]) -> bool:

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dumbbell.studies.definition import Claim, Quotations, Study
+from dumbbell.studies.definition import Claim, Statement, Study
 from dumbbell.studies.finding import Finding, Table, Verdict
 from dumbbell.studies.rules import repetitions_text
 
-__all__ = ["list_tables", "outcome"]
+__all__ = ["in_report", "list_tables", "outcome", "places"]
 
 
 def list_tables(study: Study, findings: Sequence[Finding]) -> list[Table]:
     """Return the tables of a listed report."""
     paper, found = study.paper, {f.claim: f for f in findings}
-    setup = [{"place": _places(s.words), "report": _quotes(s.words), "here": s.here} for s in paper.setup]
+    setup = [{"place": places(s), "report": in_report(s), "here": s.here} for s in paper.setup]
     exhibits = [{"report": e.id, "title": e.title, "here": ", ".join(e.here) or e.reason} for e in paper.exhibits]
     claims = [
         {
-            "place": _places(c.words),
-            "report": _quotes(c.words),
+            "place": places(c),
+            "report": in_report(c),
             "claim": c.id,
             "verdict": outcome(c, found.get(c.id)),
         }
@@ -43,9 +43,11 @@ def outcome(claim: Claim, finding: Finding | None) -> str:
     return finding.verdict.value
 
 
-def _places(words: Quotations) -> str:
-    return "; ".join(words)
+def places(of: Claim | Statement) -> str:
+    """Return the places of a statement in the publication."""
+    return "; ".join((*of.words, *of.values))
 
 
-def _quotes(words: Quotations) -> str:
-    return "; ".join(f"“{quote}”" for quote in words.values())
+def in_report(of: Claim | Statement) -> str:
+    """Return what the publication has: quotations in quotation marks, numbers of its tables and figures without."""
+    return "; ".join((*(f"“{quote}”" for quote in of.words.values()), *of.values.values()))

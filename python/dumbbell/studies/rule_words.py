@@ -77,6 +77,8 @@ def rule_text(rule: Rule, words: Words, *, quick: bool = False) -> str:
     if rule.each:
         listed = " and each of: ".join("; ".join(words.setting({k: v}) for v in vs) for k, vs in rule.each.items())
         text += f" For each of: {listed}. The intervals hold at 95 % together."
+    if isinstance(rule, Higher | Extreme | Order) and rule.occurs:
+        text += " A setting where it is zero in every run has nothing to compare, and isn't measured."
     text = f"{text} {rule.reason}".rstrip()
     return f"{text} {QUICK}" if quick and not isinstance(rule, Covers) else text
 
@@ -85,7 +87,8 @@ def _statement(rule: Rule, name: str, unit: str, words: Words) -> str:
     def part(x: float) -> str:
         return f"{100 * x:g} %"
 
-    mean = name if name.startswith("mean ") else f"mean {name}"
+    of = rule.of if isinstance(rule, Near) else "mean"
+    mean = name if name.startswith(f"{of} ") else f"{of} {name}"
     match rule:
         case Higher():
             a, b = (words.value(v) for v in (rule.a, rule.b))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
 from dumbbell.metrics.repetitions import least_repetitions, repetitions_for
 from dumbbell.metrics.significance import LEVEL, compare_means, whole_pairs
-from dumbbell.metrics.summary import FEWEST
+from dumbbell.metrics.summary import FEWEST, number
 from dumbbell.studies.finding import Measured, Verdict
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "exchange",
     "extreme",
     "higher",
+    "median_within",
     "needed",
     "repetitions_text",
     "verdict",
@@ -323,6 +324,70 @@ def within(
         return Ruling(False, measured)
     off = min(abs(mean.mean - low), abs(mean.mean - high))
     return Ruling(None, measured, _needs(x, off, level))
+
+
+def median_within(
+    values: npt.ArrayLike,
+    what: str,
+    low: float,
+    high: float,
+    *,
+    unit: str = "",
+    level: float = LEVEL,
+    quick: bool = False,
+) -> Ruling:
+    """Hold if the median is shown to lie from `low` to `high`; fail if it is shown to lie outside.
+
+    The interval is that of the sign test: from one ordered value to another. It needs no form of the distribution.
+
+    Parameters
+    ----------
+    values : (n,) float64, any unit
+        By repetition.
+    what : str
+        Names the quantity.
+    low, high : float, the unit of the values
+    unit : str
+    level : float, no unit
+        Confidence level.
+    quick : bool
+        As for `higher`.
+    """
+    x = np.sort(np.asarray(values, dtype=np.float64))
+    x = x[~np.isnan(x)]
+    if not x.size:
+        return Ruling(None)
+    level = max(level, QUICK_LEVEL) if quick else level
+    ends, least = _sign_test(x.size, level)
+    middle = float(np.median(x))
+    after = f" {unit}" if unit else ""
+    if ends is None:
+        return Ruling(None, (Measured(what, f"{number(middle)}{after}", middle, unit=unit, n=x.size),), least)
+    below, above = float(x[ends]), float(x[-1 - ends])
+    text = f"{number(middle)} [{number(below)}, {number(above)}]{after}"
+    measured = (Measured(what, text, middle, below, above, unit, x.size),)
+    if low <= below and above <= high:
+        return Ruling(True, measured)
+    if above < low or below > high:
+        return Ruling(False, measured)
+    off = min(abs(middle - low), abs(middle - high))
+    # The median of normal values has pi / 2 times the variance of their mean.
+    return Ruling(None, measured, _needs(math.sqrt(math.pi / 2) * x, off, level))
+
+
+def _sign_test(n: int, level: float) -> tuple[int | None, int]:
+    """Return the place of the ordered value where the interval of the median of n values begins, from 0.
+
+    None if they are too few: then the second number is that of the values from which the interval exists.
+    """
+    least = 1 + math.ceil(-math.log2(1 - level) - 1e-9)
+    outside, place = 0.0, None
+    for k in range(n // 2):
+        outside += math.comb(n, k) * 0.5 ** (n - 1)
+        if outside > 1 - level + 1e-12:
+            break
+        place = k
+    return place, least
 
 
 def all_within(

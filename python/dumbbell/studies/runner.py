@@ -237,6 +237,38 @@ def _beside(
     return column(study, there, results, scenarios, folders, added="sim")
 
 
+def decisive_column(study: Study, out: str | os.PathLike[str], *, jobs: int | None = None) -> Column:
+    """Run nothing but a study's decisive cells, in the simulator and on the virtual-time kernel.
+
+    Parameters
+    ----------
+    study : Study
+    out : path
+        As for `run_study`.
+    jobs : int, optional
+        Runs at a time; default: one for each core.
+
+    Raises
+    ------
+    DumbbellError
+        If the study declares no decisive cells.
+    """
+    declared, place, here = study.kernel, Path(out), {}
+    if declared is None:
+        raise DumbbellError(f"study {study.name} declares no decisive cells")
+    _make(place / "runs")
+    for experiment in (e for e in study.experiments if e.name in declared.cells):
+        here[experiment.name] = run(
+            study.scenario(experiment),
+            jobs=jobs,
+            out=_folder(place, experiment, "sim", quick=False),
+            only=lambda cell, name=experiment.name: declared.holds(name, cell),  # type: ignore[misc]
+        )
+    quietly: Watch = lambda _name: nullcontext(lambda _done, _all: None)  # noqa: E731 - as in `run_study`
+    beside = _beside(study, place, here, False, jobs, quietly, print, on="uml")
+    return beside if beside is not None else Column(absent="the study declares no decisive cells")
+
+
 def _source(study: Study, scenarios: Mapping[str, Scenario], results: Mapping[str, Results]) -> str:
     """Return the small print of a study's figures: its name, the seeds of its scenarios, its runs and the version."""
     seeds = sorted({scenario.seed for scenario in scenarios.values()})

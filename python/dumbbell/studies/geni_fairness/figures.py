@@ -13,7 +13,7 @@ from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.spec import Grid
 from dumbbell.studies import reference
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
-from dumbbell.studies.geni_fairness.fits import THIRDS
+from dumbbell.studies.geni_fairness.fits import THIRDS, UNLIKE, reported_of
 from dumbbell.studies.geni_fairness.paths import Path, short
 from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR
 from dumbbell.studies.shared import LABELS
@@ -105,7 +105,7 @@ def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Pi
             values[r, c] = summarize(pairs.share(a, b)).value
             texts[r][c] = (
                 f"{one.value:.1f} [{one.low:.1f}, {one.high:.1f}]\n{two.value:.1f} [{two.low:.1f}, "
-                f"{two.high:.1f}]\nJ {summarize(pairs.jain(a, b)).value:.2f}   report {reported[r][c]:.1f}"
+                f"{two.high:.1f}]\nJ {summarize(pairs.jain(a, b)).value:.2f}\nreport {_cell_text(reported, a, b)}"
             )
     grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
     far = max(((a, b) for a in VARIANTS for b in VARIANTS), key=lambda p: _off(pairs, reported, *p))
@@ -115,8 +115,17 @@ def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Pi
         f"{reported[VARIANTS.index(far[0])][VARIANTS.index(far[1])]:.1f}."
     )
     panel = Panel("", "starts second", "starts first", [], grid=grid)
-    title = "Table 1: goodput, first above second, Mbit/s [95 % interval]; the report's of the first"
+    title = (
+        "Table 1: goodput, first above second, Mbit/s [95 % interval]; the report's of the first, and of the second "
+        "if one run gave both cells"
+    )
     return Picture("table1-matrix", title, reading, [panel])
+
+
+def _cell_text(reported: Sequence[Sequence[float]], a: str, b: str) -> str:
+    """Write the report's number of a run; of a run that gave two cells in reading B, both."""
+    own = f"{reported_of(reported, (a, b)):.1f}"
+    return f"{own}; {reported_of(reported, (b, a)):.1f}" if (a, b) in UNLIKE else own
 
 
 def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> float:
@@ -136,8 +145,11 @@ def _over_time(
             for k, (v, word, look) in enumerate(zip((a, b), ("first", "second"), looks, strict=True))
         ]
         panel = Panel(pair_name(a, b), "time (s)", GOODPUT, curves, y_top=100.0)
-        mean = reported[VARIANTS.index(a)][VARIANTS.index(b)]
-        panels.append(replace(panel, curves=[*curves, reference.level(panel, mean, "mean of the first (Table 1)")]))
+        lines = [reference.level(panel, reported_of(reported, (a, b)), "mean of the first (Table 1)")]
+        if (a, b) in UNLIKE:
+            second = reference.level(panel, reported_of(reported, (b, a)), "mean of the second, if of the same run")
+            lines.append(replace(second, look=f"{reference.LOOK}:2"))
+        panels.append(replace(panel, curves=[*curves, *lines]))
     moved = {p: float(np.median(over.restless(*p))) for p in cells}
     most, least = max(moved, key=lambda p: moved[p]), min(moved, key=lambda p: moved[p])
     reading = (
@@ -162,9 +174,16 @@ def _jitter(jitter: Alone) -> Picture:
         panels.append(Panel(words, "jitter of each hop (uniform, order kept)", GOODPUT, curves, categories=steps))
     named = "0.25 ms" if "0.25 ms" in steps else steps[-1]
     one, two = (summarize(jitter.part(h, named)).value for h in (1, 2))
+    kept = min(
+        summarize(jitter.get("goodput_bps", v, h, j)).value
+        / summarize(jitter.get("goodput_bps", v, h, steps[0])).value
+        for v in ("reno", "cubic")
+        for h in (1, 2)
+        for j in steps
+    )
     reading = (
-        f"Vegas takes jitter for a queue: with {named} a hop it gets {one:.2f} of Reno's and CUBIC's mean over "
-        f"one hop and {two:.2f} over two; the others keep their goodput."
+        f"With a jitter of {named} a hop Vegas gets {one:.2f} of Reno's and CUBIC's mean over one hop and {two:.2f} "
+        f"over two; Reno and CUBIC keep at least {100 * kept:.1f} % of their goodput with {steps[0]} at every jitter."
     )
     return Picture("extra1-jitter", "Part 1 with jitter: goodput", reading, panels, columns=2, share_y=True)
 
@@ -183,10 +202,10 @@ def _depths(path: Path, depths: Mapping[Path, Pairs]) -> Picture:
                 curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarize_all(samples)))
         panels.append(Panel(f"share of {LABELS[v]}", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
     shallow, deep = (summarize(_shared(found[d], "bbr", "cubic")).value for d in (order[0], order[-1]))
+    why = " BBR's window has at most twice its bandwidth-delay product, CUBIC's grows with the buffer."
     reading = (
         f"Both orders together. BBR takes {100 * shallow:.0f} % beside CUBIC with {order[0]} and {100 * deep:.0f} "
-        f"% with {order[-1]}: it doesn't answer losses, and its window of twice the bandwidth-delay product "
-        "bounds it where the buffer is deeper."
+        f"% with {order[-1]}.{why if deep < shallow else ''}"
     )
     title = f"Part 2: shares over the buffer, RTT {path.rtt}, jitter {path.jitter} a hop"
     return Picture("extra2-buffers", title, reading, panels, columns=2, share_y=True)
@@ -226,5 +245,5 @@ def _harm(harmed: Harmed) -> Picture:
     )
     panel = Panel("", "the other", "harmed (starts first)", [], grid=grid)
     return Picture(
-        "extra4-harm", "Harm: goodput lost by the other's company, as a part of that alone", reading, [panel]
+        "extra4-harm", "Harm: goodput lost beside the other flow, as a part of that alone", reading, [panel]
     )

@@ -24,7 +24,7 @@ def measured(results: Mapping[str, Results]) -> Quantities:
         late(lambda r: Alone(r, hops), results, "part1"),
         late(lambda r: Alone(r, hops, jitter), results, "jitter"),
         {},
-        {},
+        None,
         late(lambda r: Over(r, next(iter(by_path(r))).swept), results, "pairs"),
         late(lambda r: next(iter(by_path(r).values())), results, "pairs"),
     )

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from dumbbell.metrics import convergence_time, shares
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
-from dumbbell.studies.geni_fairness.fits import ALL, Fit
+from dumbbell.studies.geni_fairness.fits import Fits, read_cell
 from dumbbell.studies.geni_fairness.paths import Path
-from dumbbell.studies.geni_fairness.readings import read_cell
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
@@ -36,14 +35,17 @@ WORDS = Words(
         "pairs cell": ("goodput", "Mbit/s"),
         "pairs jain": ("Jain's index of the two flows of a run", ""),
         "pairs vegas share": ("share of Vegas, mean over both orders", "%"),
+        "pairs vegas part": ("share of Vegas", "%"),
         "pairs vegas goodput": ("goodput of Vegas, mean over both orders", "Mbit/s"),
         "pairs overall": ("goodput, mean over the three other variants and both orders", "Mbit/s"),
         "pairs settling time": ("time until the share has settled", "s"),
         "pairs movement": ("movement of the share", ""),
     },
-    keys={"hops": "{} hops", "reading": "reading {}", "ping": "ping {} the flow", "jitter": "jitter {} a hop",
-          "beside": "beside {}", "fit": "best fit to {}"},
+    keys={"reading": "reading {}", "ping": "ping {} the flow", "jitter": "jitter {} a hop", "beside": "beside {}",
+          "fit": "each one that the fit to {} doesn't distinguish from its best, in both readings"},
     values={
+        "1": "one hop",
+        "2": "two hops",
         **LABELS,
         **{f"{a}/{b}": pair_name(a, b) for a in VARIANTS for b in VARIANTS},
         **{f"{a} with {b}": f"{LABELS[a]} with {LABELS[b]}" for a in VARIANTS for b in VARIANTS},
@@ -56,25 +58,28 @@ def quantities(
     part1: Alone,
     jitter: Alone,
     depths: Mapping[Path, Pairs],
-    fits: Mapping[str, Fit],
+    fits: Fits | None,
     over: Over,
     pairs: Pairs | None = None,
 ) -> Quantities:
     """Return the quantities of all experiments.
 
     Part 1 is measured at the jitters of the settings that Table 1 doesn't distinguish from its best fit, part 2 at
-    the best fit that the setting names (``fit``), or in `pairs` if it is given.
+    the best fit that the setting names (``fit``), or in `pairs` if it is given; without fits only the latter.
     """
+    fitted = {p.jitter for p in fits.alike()} if fits else set()
 
     def get(metric: str, at: Setting) -> Floats:
         part, _, name = metric.partition(" ")
         if part == "part1":
-            return _alone(part1, jitter, {p.jitter for p in fits[ALL].alike}, name, at)
+            return _alone(part1, jitter, fitted, name, at)
         if name in {"settling time", "movement"}:
             return _over_time(over, name, at)
-        return _pair(pairs or depths[fits[str(at["fit"])].best], name, at)
+        if pairs is not None:
+            return _pair(pairs, name, at)
+        return NONE if fits is None else _pair(depths[fits.best(str(at["fit"]))], name, at)
 
-    return Quantities(get, WORDS)
+    return Quantities(get, WORDS, {"part1": "Table 1 excludes their jitter, or it has no runs"})
 
 
 def _alone(part1: Alone, jitter: Alone, fitted: set[str], name: str, at: Setting) -> Floats:
@@ -99,6 +104,10 @@ def _pair(pairs: Pairs, name: str, at: Setting) -> Floats:
         return read_cell(pairs, (row, column), str(at["reading"]))
     if name == "jain":
         return pairs.jain(*str(at["pair"]).split("/"))
+    if name == "vegas part":
+        first, second = str(at["pair"]).split("/")
+        share = pairs.share(first, second)
+        return 100 * (share if first == "vegas" else 1 - share)
     if name == "overall":
         return overall(pairs, str(at["variant"]))
     beside = str(at["beside"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dumbbell.metrics import summarize
 from dumbbell.studies.finding import Measured
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
@@ -14,9 +12,9 @@ from dumbbell.studies.shared import LABELS
 __all__ = ["remarks"]
 
 
-def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over, sentences: Mapping[str, str]) -> dict[str, Remark]:
-    """Return the remarks by claim; `sentences` are the results of `sensitivity`."""
-    own = {
+def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over) -> dict[str, Remark]:
+    """Return the remarks by claim."""
+    return {
         "part1-delay-alike": _delay(part1),
         "part1-vegas-slower": _jitters(jitter),
         "part2-self-fair": _self_fair(pairs, over),
@@ -37,20 +35,15 @@ def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over, sentences: Ma
             ),
         ),
     }
-    none = Remark()
-    return {
-        claim: Remark(
-            ". ".join(text for text in (own.get(claim, none).text, sentences.get(claim, "")) if text),
-            own.get(claim, none).beside,
-        )
-        for claim in (*own, *(claim for claim in sentences if claim not in own))
-    }
 
 
 def _delay(part1: Alone) -> Remark:
     flows = {"before": "idle ping", "beside": "ping"}
+    before = [summarize(part1.get("rtt_mean_ms", v, 2, flow="idle ping")).value for v in ("reno", "cubic", "vegas")]
+    same = max(before) - min(before) < 0.01 * max(before)
     return Remark(
-        "Before the flow a ping measures the empty path, which is the same for every variant",
+        f"Before the flow the path is empty: a ping of two hops has {min(before):.2f} ms with "
+        f"{'every variant' if same else f'one variant and {max(before):.2f} ms with another'}",
         tuple(
             Measured.of(
                 f"ping {when} {LABELS[v]}", summarize(part1.get("rtt_mean_ms", v, 2, flow=flow)), "ms"

@@ -1,73 +1,80 @@
-"""The verdicts on part 2 at the settings that the fit doesn't distinguish from the one that it chose."""
+"""Claims on part 2, judged at every setting that the fits don't distinguish from the one with the smallest errors.
+
+The report doesn't state its setting. So a claim holds if it is shown at each setting that may be the report's, and it
+depends if it is shown at some and shown not to hold at others, as for the jitters of part 1.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from dumbbell.metrics.significance import LEVEL
 from dumbbell.studies.declared import All
-from dumbbell.studies.finding import Table, Verdict
-from dumbbell.studies.geni_fairness.data import Alone, Over, Pairs
-from dumbbell.studies.geni_fairness.fits import Fit
+from dumbbell.studies.finding import Finding, Table, Verdict
+from dumbbell.studies.geni_fairness.fits import READINGS, Fits
 from dumbbell.studies.geni_fairness.paths import Path, short
-from dumbbell.studies.geni_fairness.quantities import quantities
-from dumbbell.studies.judge import judge
+from dumbbell.studies.judge import Quantities, Remark, judge, together
 
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Claim, Study
 
-__all__ = ["sensitivity"]
+__all__ = ["judge_over_settings"]
 
 OVER_TIME = ("pairs settling time", "pairs movement")
 """Metrics of series, which only the experiment `pairs` has."""
 
 
-def sensitivity(
-    study: Study, part1: Alone, jitter: Alone, depths: Mapping[Path, Pairs], fits: Mapping[str, Fit], over: Over
-) -> tuple[Table, dict[str, str]]:
-    """Judge each claim on shares again, at each setting that its fit doesn't distinguish from the best one.
+class Place(NamedTuple):
+    """A setting at which a claim is judged; of a claim on cells of the table, in one reading of it."""
+
+    reading: str
+    path: Path
+
+
+def judge_over_settings(
+    study: Study, fits: Fits, quantities: Callable[[Path | None], Quantities], remarks: Mapping[str, Remark]
+) -> tuple[list[Finding], Table]:
+    """Judge every claim, those that name a fit at each setting that it doesn't distinguish from its best one.
+
+    Parameters
+    ----------
+    study : Study
+    fits : Fits
+    quantities : callable
+        Given a setting, returns the quantities with part 2 at it; given None, at the best fit.
+    remarks : mapping of str to Remark
+        By the claim's id.
 
     Returns
     -------
+    findings : list of Finding
+        With the numbers at the best fit.
     table : Table
-        Verdicts by claim.
-    sentences : dict of str to str
-        The same by the claim's id, in words.
+        The verdicts by setting.
     """
-    rows, sentences = [], {}
+    found: dict[str, Finding] = {}
+    rows = []
     for claim in study.paper.judged:
-        name = _fit_of(claim)
-        if name is None:
-            continue
-        best, *others = fits[name].alike
-        verdicts = {
-            path: judge(
-                claim, quantities(part1, jitter, depths, fits, over, depths[path]), {}, quick=study.quick
-            ).verdict
-            for path in (best, *others)
-        }
-        counts = Counter(verdicts[path] for path in others)
-        listed = ", ".join(f"{verdict.value} {counts[verdict]}" for verdict in Verdict if counts[verdict])
-        off = [path for path in others if {verdicts[path], verdicts[best]} == {Verdict.AGREES, Verdict.DIFFERS}]
-        rows.append(
-            {
-                "claim": claim.id,
-                "fitted to": name,
-                "at the best fit": verdicts[best].value,
-                "settings not distinguished": f"{len(others)}",
-                "verdicts there": listed or "-",
-                "contrary at": "; ".join(short(path, best) for path in off) or "-",
+        finding = judge(claim, quantities(None), found, remarks.get(claim.id), quick=study.quick)
+        part = _fit_of(claim)
+        if part is not None:
+            places = _places(claim, fits, part)
+            # All settings together: 95 %.
+            level = 1 - (1 - LEVEL) / len(places)
+            each = {
+                place: judge(_in(claim, place), quantities(place.path), {}, level=level, quick=study.quick)
+                for place in places
             }
-        )
-        if others:
-            sentences[claim.id] = (
-                f"At the {len(others)} settings that the fit doesn't distinguish from the best: {listed}"
-            )
-    title = "Verdicts at the settings that the fit doesn't distinguish from the best one"
-    return Table("sensitivity", title, pl.DataFrame(rows)), sentences
+            rows.append(_row(claim, part, finding, each))
+            finding = _over(finding, each, fits.best(part))
+        found[claim.id] = finding
+    title = "Verdicts at the settings that the fits don't distinguish from the best one; 95 % together"
+    return list(found.values()), Table("sensitivity", title, pl.DataFrame(rows))
 
 
 def _fit_of(claim: Claim) -> str | None:
@@ -75,3 +82,49 @@ def _fit_of(claim: Claim) -> str | None:
     if rule is None or isinstance(rule, All) or rule.metric in OVER_TIME or "fit" not in rule.at:
         return None
     return str(rule.at["fit"])
+
+
+def _places(claim: Claim, fits: Fits, part: str) -> Sequence[Place]:
+    """Return the settings of a claim: of one on cells of the table, those of the fit in the same reading."""
+    if claim.rule is not None and not isinstance(claim.rule, All) and "reading" in claim.rule.each:
+        return [Place(reading, path) for reading in READINGS for path in fits.of(reading, part).alike]
+    return [Place("", path) for path in fits.alike(part)]
+
+
+def _in(claim: Claim, place: Place) -> Claim:
+    """Return the claim in one reading of the table."""
+    if not place.reading or claim.rule is None or isinstance(claim.rule, All):
+        return claim
+    rule = claim.rule.model_copy(update={"each": {**claim.rule.each, "reading": [place.reading]}})
+    return claim.model_copy(update={"rule": rule})
+
+
+def _over(best: Finding, each: Mapping[Place, Finding], path: Path) -> Finding:
+    verdict = together([finding.verdict for finding in each.values()])
+    needs = [f.needs for f in each.values() if f.verdict is Verdict.NOT_SHOWN and f.needs is not None]
+    why = (
+        f"At each of the {len(each)} settings that the fits don't distinguish: {_counted(each)}. With {path.words}: "
+        f"{best.why}"
+    )
+    return replace(
+        best, verdict=verdict, why=why, needs=max(needs) if needs and verdict is Verdict.NOT_SHOWN else None
+    )
+
+
+def _counted(each: Mapping[Place, Finding]) -> str:
+    counts = Counter(finding.verdict for finding in each.values())
+    return ", ".join(f"{verdict.value} {counts[verdict]}" for verdict in Verdict if counts[verdict])
+
+
+def _row(claim: Claim, part: str, best: Finding, each: Mapping[Place, Finding]) -> dict[str, str]:
+    first = next(iter(each)).path
+    off = [p for p, f in each.items() if {f.verdict, best.verdict} == {Verdict.AGREES, Verdict.DIFFERS}]
+    named = [", ".join(x for x in (p.reading, short(p.path, first) or "the same") if x) for p in off]
+    return {
+        "claim": claim.id,
+        "fitted to": part,
+        "at the best fit alone": best.verdict.value,
+        "settings": f"{len(each)}",
+        "verdicts at them": _counted(each),
+        "contrary to the best fit at": "; ".join(named) or "-",
+    }

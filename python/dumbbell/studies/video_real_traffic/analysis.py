@@ -38,7 +38,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     reported = study.paper.figures
     found = Experiments.read(results, reported)
-    findings = judge_all(study, quantities(found, absent(results)), remarks(found.queue, reported))
+    findings = judge_all(study, quantities(found, absent(results)), remarks(study, found, reported))
     return Analysis(
         findings=findings,
         pictures=pictures(found, reported),

@@ -65,7 +65,7 @@ def changed_note(queue: Captured, changed: Captured, reported: Mapping[str, Any]
             "In Linux CUBIC's slow start ends by HyStart and Veno's by a loss, and here slow start begins again with "
             f"every block. Medians of Veno over those of CUBIC: {as_is:.2f} as they are, {neither:.2f} with HyStart "
             f"for neither, {both:.2f} with HyStart for both; in the report {report[1] / report[0]:.2f}. Veno's own "
-            "answer to a loss, a smaller decrease if few packets are in the queue, changes the bytes of "
+            "response to a loss, a smaller decrease if few packets are in the queue, changes the bytes of "
             f"{veno.size - equal} of {veno.size} runs: with a decrease to a half after every loss the median is "
             f"{np.median(halved):.3g} kB, with Veno's own {np.median(veno):.3g} kB.",
         )

@@ -17,10 +17,12 @@ __all__ = [
     "DATA",
     "ETHERNET",
     "LABELED",
+    "MERGED",
     "METRICS",
     "SERVER",
     "THRESHOLD",
     "VARIANTS",
+    "WIRE",
     "Captured",
     "Key",
     "fast_keys",
@@ -64,6 +66,8 @@ ETHERNET = 14
 """Bytes of an Ethernet header. The report's frames have it, those of the simulator don't: it is added to each."""
 DRAWN = 3
 """Captures of a setting that are kept for figures: as many as the report draws of one."""
+WIRE, MERGED = "1460 bytes", "8760 bytes"
+"""Sizes of segments over the fast access: those on the wire, and those that the host merges them to (fitted)."""
 DATA, REQUESTS = "flows.video.variant", "flows.requests.variant"
 
 
@@ -94,6 +98,13 @@ class Captured:
     def get(self, metric: str, *key: str) -> Floats:
         """Return a metric by repetition; (n,) float64, its unit as in `METRICS`. Empty if no such setting was run."""
         return np.array([row[metric] for row in self._values.get(key, [])])
+
+    def same(self, *keys: Key) -> int:
+        """Return the number of runs whose captures have the same metrics under all of some keys."""
+        return sum(
+            all(row == rows[0] for row in rows)
+            for rows in zip(*(self._values.get(k, []) for k in keys), strict=False)
+        )
 
     @property
     def settings(self) -> list[Key]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.results import Results
 from dumbbell.studies.video_real_traffic.changed import changed_keys
-from dumbbell.studies.video_real_traffic.data import Captured, fast_keys, lossy_keys, shaped_keys
+from dumbbell.studies.video_real_traffic.data import MERGED, WIRE, Captured, fast_keys, lossy_keys, shaped_keys
 from dumbbell.studies.video_real_traffic.fits import SHAPED_ON, WIFI_ON, Fit, nearest
 from dumbbell.studies.video_real_traffic.loss import Cost, Lossy
 from dumbbell.studies.video_real_traffic.player import Played
@@ -16,8 +16,6 @@ from dumbbell.studies.video_real_traffic.reported import medians_of_report, wifi
 
 __all__ = ["FITTED_ACKS", "MERGED", "WIRE", "Experiments"]
 
-WIRE, MERGED = "1460 bytes", "8760 bytes"
-"""Sizes of segments over the fast access: those on the wire, and those that the host merges them to (fitted)."""
 FITTED_ACKS = "duplicate ACKs"
 """CUBIC's metric to which the loss of a signal is fitted."""
 

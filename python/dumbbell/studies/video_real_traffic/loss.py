@@ -1,4 +1,4 @@
-"""Answers of the variants to random losses and to a full queue, and the price of losses over TCP and QUIC."""
+"""Responses of the variants to random losses and to a full queue, and the cost of losses over TCP and QUIC."""
 
 from __future__ import annotations
 

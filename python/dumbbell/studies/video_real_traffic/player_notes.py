@@ -98,6 +98,6 @@ def _hall(found: Played) -> Note:
     return Note(
         f"In the lecture hall the video starts last on the access “{slow}”: after {starts[slow][0]:.3g} to "
         f"{starts[slow][1]:.3g} s over TCP",
-        f"Medians. {'. '.join(parts)}. The report's 1 to 2 min are those of "
-        f"{' and '.join(inside) or 'none of these'}.",
+        f"Medians. {'. '.join(parts)}. The report's 1 to 2 min are {'those of ' if inside else ''}"
+        f"{' and '.join(inside) or 'reached on none of these accesses'}.",
     )

@@ -15,7 +15,7 @@ from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import VARIANTS
-from dumbbell.studies.video_real_traffic.experiments import WIRE, Experiments
+from dumbbell.studies.video_real_traffic.experiments import MERGED, WIRE, Experiments
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, RADIO
 
 __all__ = ["WORDS", "quantities"]
@@ -65,12 +65,15 @@ COMPARED = {
 }
 """Quantities that one claim compares between experiments."""
 PLACES = {"lecture hall": "the lecture hall", "stable": "the fast access without other stations"}
+BLOCKS = {f"blocks in segments of {size}": size for size in (WIRE, MERGED)}
+"""What is captured over Wi-Fi, beside the player over the medium -> the size of segments."""
+RADIOS = {"a loss": "blocks with a loss", "the medium": "the player over the medium"}
 CASES = {"random": "random losses", "full queue": "a full queue", "free": "Wi-Fi"}
 WORDS = Words(
     metrics=COMPARED | {f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED | LOSSY,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
-          "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
-    values=NAMES | LABELS | HALLS | PLACES | CASES | {"tcp": "TCP"},
+          "signal": "{} signal", "access": "{}"},
+    values=NAMES | LABELS | HALLS | PLACES | RADIOS | CASES | {"tcp": "TCP"},
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
@@ -121,6 +124,11 @@ def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Q
             return found.player.seen(name, str(at["access"]), variant)
         if where == "player":
             return found.player.get(name, str(at["access"]), variant)
+        if where == "fast" and "captured" in at:
+            size = BLOCKS.get(str(at["captured"]))
+            access = str(at["access"])
+            seen = found.player.seen
+            return seen(name, access, variant) if size is None else found.wifi.get(name, access, size, variant)
         if where == "fast":
             return found.wifi.get(name, str(at["access"]), str(at["segments"]), variant)
         if str(at.get("radio")) == "the medium":

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dumbbell.metrics import summarize
+from dumbbell.studies.declared import All
 from dumbbell.studies.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.shared import LABELS
-from dumbbell.studies.video_real_traffic.data import CLIENT, SERVER, VARIANTS, Captured
+from dumbbell.studies.video_real_traffic.data import CLIENT, MERGED, SERVER, VARIANTS, Captured
+
+if TYPE_CHECKING:
+    from dumbbell.studies.definition import Study
+    from dumbbell.studies.video_real_traffic.experiments import Experiments
 
 __all__ = ["FRAME", "REPORTED", "medians_of_report", "of_report", "rank_sum", "remarks", "wifi_of_report"]
 
@@ -56,13 +62,14 @@ def rank_sum(a: list[float], b: list[float]) -> float:
     return float(mannwhitneyu(a, b, method="exact" if len({*a, *b}) == len(a) + len(b) else "asymptotic").pvalue)
 
 
-def remarks(queue: Captured, reported: Mapping[str, Any]) -> dict[str, Remark]:
+def remarks(study: Study, found: Experiments, reported: Mapping[str, Any]) -> dict[str, Remark]:
     """Return the remarks by claim."""
+    queue = found.queue
     average = {v: wifi_of_report(reported, v)["packet size"] for v in VARIANTS}
     words = ", ".join(f"{LABELS[v]} {a:.0f}" for v, a in average.items())
     quic = {v: float(reported["lengths"]["quic"][v]["average"][0]) for v in VARIANTS}
     over_quic = ", ".join(f"{LABELS[v]} {a:.0f}" for v, a in quic.items())
-    return {
+    own = {
         "retransmissions-order": _order(queue, reported, "retransmitted", "kB"),
         "dupacks-order": _order(queue, reported, "duplicate ACKs", "ACKs"),
         "tcp-packets-larger": Remark(
@@ -73,6 +80,27 @@ def remarks(queue: Captured, reported: Mapping[str, Any]) -> dict[str, Remark]:
         "wifi-veno-least-spikes": Remark(_own(reported, "spikes", "least", min)),
         "wifi-largest-spike": Remark(_own(reported, "largest_spike", "most", max)),
     }
+    for claim, text in _without_losses(study, found).items():
+        before = own.get(claim, Remark())
+        own[claim] = replace(before, text=". ".join(t for t in (text, before.text) if t))
+    return own
+
+
+def _without_losses(study: Study, found: Experiments) -> dict[str, str]:
+    """State for claims on the fast access, by their id, that its blocks can't tell the variants apart, if so."""
+    texts = {}
+    for claim in study.paper.judged:
+        rule = claim.rule
+        if rule is None or isinstance(rule, All) or not rule.metric.startswith("fast "):
+            continue
+        access = str(rule.at["access"])
+        same = found.wifi.same(*((access, MERGED, v) for v in VARIANTS))
+        if same and same == found.wifi.n:
+            texts[claim.id] = (
+                f"The path of the blocks loses no packet, and in all {same} runs the captures of the variants have "
+                f"the same numbers: over {access} blocks can't tell the variants apart"
+            )
+    return texts
 
 
 def _own(reported: Mapping[str, Any], figure: str, word: str, choose: Any) -> str:  # noqa: ANN401 - min or max
