@@ -30,7 +30,7 @@ class Verdict(StrEnum):
     NOT_SHOWN = "not shown"
     """Neither: the repetitions are too few for the spread."""
     NOT_MEASURED = "not measured"
-    """The runs don't have the quantity."""
+    """The runs don't have the quantity, or not for all settings that the claim covers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,18 +118,19 @@ def judge(
     if isinstance(claim.rule, All):
         return _sum_up(claim.id, claim.rule, before)
     parts = _parts(claim.rule, quantities, quick=quick)
-    verdict = _together([ruling for _, ruling in parts])
+    measured = {words for words, _ in parts}
+    missing = [words for words in _settings(claim.rule, quantities.words) if words not in measured]
+    reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
+    verdict = _together([ruling for _, ruling in parts], lacking=bool(missing and not reason))
     remark = remark or Remark()
     why = _why(parts, verdict)
     if parts and isinstance(claim.rule, Higher | Extreme | Order | Alike):
         why = f"{quantities.words.metric(claim.rule.metric)}: {why}"
-    measured = {words for words, _ in parts}
-    missing = [words for words in _settings(claim.rule, quantities.words) if words not in measured]
-    reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
     if missing and reason:
         why = f"{why}. Not run here: {len(missing)} of {len(missing) + len(parts)} settings ({reason})"
     elif missing and parts:
-        why = f"{why}. Without values: {'; '.join(missing[:LISTED])}{_more(missing)}"
+        listed = "; ".join(missing[:LISTED]) + _more(missing)
+        why = f"{why}. Not measured for {len(missing)} of {len(missing) + len(parts)}: {listed}"
     if remark.text:
         why = f"{why}. {remark.text}"
     return Finding(
@@ -162,15 +163,16 @@ def _settings(rule: Single, words: Words) -> list[str]:
     return [words.setting(c) for c in _combinations(rule)]
 
 
-def _together(parts: Sequence[Ruling]) -> Verdict:
+def _together(parts: Sequence[Ruling], *, lacking: bool = False) -> Verdict:
     """Combine the verdicts for several settings.
 
-    While one is open, those that are decided alike don't decide: more repetitions could still make it "depends".
+    While one is open, those that are decided alike don't decide: more repetitions, or the values that are `lacking`
+    for a setting, could still make it "depends".
     """
-    kinds = {part.verdict for part in parts}
+    kinds = {part.verdict for part in parts} | ({Verdict.NOT_MEASURED} if lacking else set())
     if {Verdict.AGREES, Verdict.DIFFERS} <= kinds:
         return Verdict.DEPENDS
-    for kind in (Verdict.NOT_SHOWN, Verdict.DIFFERS, Verdict.AGREES):
+    for kind in (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED, Verdict.DIFFERS, Verdict.AGREES):
         if kind in kinds:
             return kind
     return Verdict.NOT_MEASURED
