@@ -63,13 +63,37 @@ def test_bbr_that_moves_less_than_cubic_is_named() -> None:
     assert "Shown not to hold for 3 of 7: BBR then BBR" in found.why
 
 
-def test_a_setting_without_values_is_named() -> None:
+@pytest.mark.parametrize("bend", [-0.8, 0.8])
+def test_a_setting_without_values_keeps_a_claim_open(bend: float) -> None:
     def get(at: Setting) -> Floats:
-        return around(0.8, 0.01, 1) if at["queue"] == "large" else np.array([])
+        return around(bend, 0.01, 1) if at["queue"] == "large" else np.array([])
 
-    found = judged("bufferbloat", "cubic-convex", get)
+    found = judged("bufferbloat", "cubic-concave", get)
     assert found.verdict is Verdict.NOT_MEASURED
+    assert found.why.startswith("it holds: 100 packets" if bend < 0 else "shown not to hold: 100 packets")
     assert found.why.endswith(". Not measured for 1 of 2: 20 packets")
+
+
+def test_a_setting_without_values_cannot_undo_depends() -> None:
+    def get(at: Setting) -> Floats:
+        missing = (at["queue"], at["bend"]) == ("small", "convex")
+        return np.array([]) if missing else around(0.0 if at["bend"] == "concave" else 0.5, 0.01, 1)
+
+    found = judged("bufferbloat", "reno-sawtooth", get)
+    assert found.verdict is Verdict.DEPENDS
+    assert "Not measured for 1 of 4" in found.why
+
+
+def test_a_setting_that_a_back_end_cannot_run_is_left_out() -> None:
+    words = import_module("dumbbell.studies.bufferbloat.quantities").WORDS
+
+    def get(_metric: str, at: Setting) -> Floats:
+        return around(-0.8, 0.01, 1) if at["queue"] == "large" else np.array([])
+
+    claim = study("bufferbloat").claim("cubic-concave")
+    found = judge(claim, Quantities(get, words, {"curve": "it has no such queue"}), {})
+    assert found.verdict is Verdict.AGREES
+    assert "Not run here: 1 of 2 settings (it has no such queue)" in found.why
 
 
 def test_cells_of_the_table_are_judged_in_both_readings() -> None:
@@ -202,7 +226,7 @@ def test_ping_depends_on_its_time() -> None:
 def test_latency_within_its_noise_is_not_shown() -> None:
     # +1.8 ms with an interval of some 8 ms is neither higher nor shown to be alike.
     def get(at: Setting) -> Floats:
-        high = at["queue"] == "red"
+        high = at["discipline"] == "RED"
         return around(70.0 + 1.8 * high, 5.5, 2 * len(str(at["variant"])) + high)
 
     found = judged("ns2-cbr", "exp3-red-latency", get)
@@ -236,10 +260,13 @@ def test_throughput_and_the_poorest_combination_are_two_claims() -> None:
     got = {"reno/droptail": 2.0, "reno/red": 1.6, "sack/droptail": 2.8, "sack/red": 2.2}
 
     def get(at: Setting) -> Floats:
-        key = str(at["combination"]) if "combination" in at else f"{at['variant']}/{at['queue']}"
+        key = str(at["combination"])
         return around(got[key], 0.05, sorted(got).index(key))
 
-    assert judged("ns2-cbr", "exp3-red-throughput", get).verdict is Verdict.AGREES
+    def discipline(at: Setting) -> Floats:
+        return get({"combination": f"{at['variant']}/{str(at['discipline']).lower()}"})
+
+    assert judged("ns2-cbr", "exp3-red-throughput", discipline).verdict is Verdict.AGREES
     assert judged("ns2-cbr", "exp3-sack-red-throughput", get).verdict is Verdict.DIFFERS
 
 
@@ -337,6 +364,153 @@ def test_spread_of_waiting_packets_by_hand() -> None:
 
     # From 40 s on 10 packets for 3 s and 30 for 1 s: mean 15, variance (3 x 25 + 225) / 4 = 75.
     assert Made().spread_of_waiting("large", "reno").tolist() == [np.sqrt(75) / 15]
+
+
+def test_an_unknown_parameter_of_red_makes_a_claim_depend_on_it() -> None:
+    # With ns-2's defaults RED is slower, with the suited ones faster than DropTail of its length.
+    def get(at: Setting) -> Floats:
+        red = at["discipline"] == "RED"
+        return around(80.0 + red * (10 if at["parameters"] == "defaults" else -15), 0.5, 1 + red)
+
+    found = judged("ns2-cbr", "exp3-red-latency", get)
+    assert found.verdict is Verdict.DEPENDS
+    assert "it holds for 2 of 4: 10 packets, RED at ns-2's defaults, Reno" in found.why
+
+
+def test_a_cause_makes_at_least_half_of_the_effect() -> None:
+    parts = {"tahoe": 17.0, "reno": 9.0, "newreno": 14.0, "vegas": 31.0}
+    found = judged("ns2-cbr", "exp1-latency-queueing", lambda at: around(parts[str(at["variant"])], 1.0, 1))
+    assert found.verdict is Verdict.DIFFERS
+    assert judged("ns2-cbr", "exp1-latency-queueing", lambda _at: around(80.0, 1.0, 1)).verdict is Verdict.AGREES
+
+
+def test_fair_and_unfair_have_one_measure() -> None:
+    # A pair whose index is shown to be above 0.95 is fair, and not unfair; below it is the reverse.
+    for index, fair in ((0.97, True), (0.9, False)):
+        found = [
+            judged("ns2-cbr", claim, lambda _at, index=index: around(index, 0.002, 1)).verdict  # type: ignore[misc]
+            for claim in ("exp2-like-fair", "exp2-newreno-reno-unfair", "exp2-unlike-unfair")
+        ]
+        assert found == ([Verdict.AGREES] if fair else [Verdict.DIFFERS]) + 2 * (
+            [Verdict.DIFFERS] if fair else [Verdict.AGREES]
+        )
+
+
+def test_lengths_of_teeth_count_once_or_by_time() -> None:
+    from dumbbell.studies.bufferbloat.data import Curves, Teeth
+
+    class Made(Curves):
+        def __init__(self) -> None:
+            self._runs = {("small", "reno"): [None]}  # type: ignore[list-item]
+
+        def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
+            del queue, variant, repetition
+            ones = np.ones(2)
+            return Teeth(np.array([1.0, 3.0]), ones, ones, ones, ones)
+
+    # Mean 2, deviation 1; by length the mean is (1 + 9) / 4 = 2.5 and the variance (2.25 + 3 x 0.25) / 4 = 0.75.
+    assert Made().spread_of_lengths("small", "reno", over_time=False).tolist() == [0.5]
+    assert Made().spread_of_lengths("small", "reno", over_time=True) == pytest.approx([np.sqrt(0.75) / 2.5])
+
+
+def test_low_tops_by_hand() -> None:
+    from dumbbell.studies.bufferbloat.data import Curves, Teeth
+
+    class Made(Curves):
+        def __init__(self) -> None:
+            self._runs = {("small", "reno"): [None]}  # type: ignore[list-item]
+
+        def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
+            del queue, variant, repetition
+            ones = np.ones(5)
+            return Teeth(ones, ones, np.array([24.0, 24.0, 25.0, 22.0, 21.0]), ones, ones)
+
+    # The median is 24, a tenth less 21.6: one of five.
+    assert Made().low_tops("small", "reno").tolist() == [0.2]
+
+
+def test_only_teeth_while_pages_load_count() -> None:
+    import polars as pl
+
+    from dumbbell.studies.bufferbloat.data import Pages
+
+    class Run:
+        index = 0
+
+    # Six teeth of ten seconds; the first two never count, the pages load from 25 to 52 s.
+    t = np.arange(0.0, 60.0, 0.5)
+    avoiding = t % 10 < 9
+    table = pl.DataFrame(
+        {"t_ns": (t * 1e9).astype(np.uint64), "cwnd": 1448 * (20 + t % 10), "phase": np.where(avoiding, 1, 2)}
+    )
+
+    class Made(Pages):
+        def __init__(self) -> None:
+            self._runs = {("large", "reno"): [Run()]}  # type: ignore[list-item]
+            self._spans = {0: (25.0, 52.0)}
+
+            class Tables:
+                def table(self, _run: object, _name: str) -> pl.DataFrame:
+                    return table
+
+            self.results = Tables()  # type: ignore[assignment]
+
+    made = Made()
+    assert [float(one[0]) for one, _ in made.rises("large", "reno")] == pytest.approx([30.0, 40.0])
+    assert made.settled("large", "reno") == (40.0, 52.0)
+
+
+def test_the_drop_rate_at_the_knee_by_hand() -> None:
+    from dumbbell.studies.ns2_cbr.quantities import quantities
+
+    rates = np.array([1.0, 5.0, 6.0, 7.0, 8.0])
+    curves = {
+        # A tenth less than 10 lies between 6 and 7: at 6.5.
+        "throughput": np.array([10.0, 10.0, 10.0, 8.0, 6.0]),
+        "drop rate": np.array([0.0, 0.0, 0.0, 1.0, 2.0]),
+        "queue delay": np.array([0.0, 1.0, 1.0, 2.0, 5.0]),
+        "latency": np.array([60.0, 60.0, 60.0, 60.0, 70.0]),
+    }
+
+    class Made:
+        n = 1
+
+        def __init__(self) -> None:
+            self.rates = rates
+
+        def grid(self, metric: str, variant: str, jitter: float = 0.5) -> Floats:
+            del variant, jitter
+            return curves[metric][:, None]
+
+        def get(self, metric: str, variant: str, rate: float) -> Floats:
+            del variant
+            return np.asarray(curves[metric][rates == rate])
+
+    found = quantities(Made(), Made(), None, None, None)  # type: ignore[arg-type]
+    assert found.get("exp1 drop rate at the knee", {"variant": "reno"}).tolist() == [0.5]
+    # From a mean of 1 at 1 to 7 to 5 at 8: 4 of 10 ms.
+    assert found.get("exp1 queue part", {"variant": "reno"}).tolist() == [40.0]
+
+
+def test_the_window_in_use_ends_at_the_limit() -> None:
+    import polars as pl
+
+    from dumbbell.studies.ns2_cbr.data_windows import PairWindows
+
+    # 10 packets for 1 s, 40 for 3 s, of which 20 are used: 70 / 4.
+    table = pl.DataFrame({"t_ns": np.array([0, 10**9, 4 * 10**9]), "cwnd": np.array([10_000, 40_000, 5_000])})
+
+    class Made(PairWindows):
+        def __init__(self) -> None:
+            self._runs = {("newreno/vegas", 5.0): [None]}  # type: ignore[list-item]
+
+            class Tables:
+                def table(self, _run: object, _name: str) -> pl.DataFrame:
+                    return table
+
+            self._results = Tables()  # type: ignore[assignment]
+
+    assert Made().used("newreno/vegas", "first", 5.0).tolist() == [17.5]
 
 
 def test_range_of_the_variants_by_hand() -> None:

@@ -85,7 +85,7 @@ def test_a_listed_report_states_when_its_rules_were_written(found: Study) -> Non
 
 
 def test_a_threshold_that_changed_after_numbers_were_seen_is_disclosed() -> None:
-    revised = study("ns2-cbr").claim("exp2-unlike-unfair").revised
+    revised = study("ns2-cbr").claim("exp2-like-fairer").revised
     assert "0.05" in revised
     assert "0.0325" in revised
 

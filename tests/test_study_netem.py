@@ -52,6 +52,38 @@ def test_windows_by_hand() -> None:
     assert found.overshoot == pytest.approx(80 / 43.75)
 
 
+def test_a_reduction_answers_one_loss_event() -> None:
+    # s, cwnd, ssthresh, phase; a round trip of 0.2 s. Recoveries begin at 1.2 and 5.2 s.
+    rows = [
+        (0.0, 20, 1e6, 0),
+        (0.9, 40, 1e6, 1),
+        (1.2, 30, 20, 2),
+        (1.4, 20, 20, 1),
+        (5.0, 40, 20, 1),
+        (5.2, 30, 20, 2),
+        (5.6, 20, 20, 1),
+        (9.0, 30, 20, 1),
+    ]
+    t, cwnd, ssthresh, phase = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    table = pl.DataFrame(
+        {
+            "t_ns": (t * 1e9).astype(np.uint64),
+            "cwnd": cwnd * MSS,
+            "ssthresh": ssthresh * MSS,
+            "srtt_ns": np.full(t.size, 200_000_000),
+            "phase": phase.astype(np.uint8),
+            "timeouts": np.zeros(t.size, dtype=np.uint64),
+            "inflight": cwnd * MSS,
+            "delivered": (t * 1e5).astype(np.uint64),
+        }
+    )
+    # The losses at 1.0 and 1.1 s are one event; that at 1.3 s, in the recovery, has no reduction. The second
+    # reduction, which answers the loss at 5.0 s, leaves ssthresh as it was.
+    assert Windows(table, np.array([1.0, 1.1, 5.0])).answered == pytest.approx(100)
+    assert Windows(table, np.array([1.0, 1.1, 1.3, 5.0])).answered == pytest.approx(100 * 2 / 3)
+    assert np.isnan(Windows(table).answered)
+
+
 def test_a_transfer_without_losses_has_no_reduction() -> None:
     table = pl.DataFrame(
         {"t_ns": [0, 10**9], "cwnd": [1e4, 2e4], "ssthresh": [1e9, 1e9], "inflight": [0, 1], "delivered": [0, 9]}

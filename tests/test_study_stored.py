@@ -24,7 +24,7 @@ FIRST, SECOND = slice(1), slice(1, 2)
 CASES: list[tuple[str, dict[str, dict[str, slice]], set[str]]] = [
     (
         "ns2-cbr",
-        {"exp3": {"flows.tcp.variant": SECOND, "network.bottleneck.queue": slice(2)}},
+        {"exp3": {"flows.tcp.variant": SECOND, "network.bottleneck.queue": slice(4)}},
         {"exp3-sack-red-choice"},
     ),
     ("netem-iperf", {"grid": {"network.bottleneck.delay": slice(2, 3), "cases": FIRST}}, {"cubic-efficient"}),

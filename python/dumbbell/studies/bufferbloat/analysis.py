@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
-from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load, Paths
+from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load, Pages, Paths
 from dumbbell.studies.bufferbloat.figures import pictures
 from dumbbell.studies.bufferbloat.fits import best_sentence, fit_table, not_run, prediction, singles
 from dumbbell.studies.bufferbloat.quantities import quantities
@@ -30,7 +30,7 @@ __all__ = ["analyze"]
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
-    load, pages, curves = Load(results["load"]), Curves(results["pages"]), Curves(results["curves"])
+    load, pages, curves = Load(results["load"]), Pages(results["pages"]), Curves(results["curves"])
     found, missing = singles(results["fit"]), not_run(results["fit"])
     findings = judge_all(study, quantities(load, pages, curves, Paths(results["paths"])), _remarks(load))
     counts, *contrary = counted(findings, texts)
@@ -59,8 +59,8 @@ def _remarks(load: Load) -> dict[str, Remark]:
     )
     singles = ", ".join(f"beside {LABELS[v]} {_range(load, v)} s" for v in VARIANTS)
     return {
-        "small-queue-helps": Remark(f"The long transfer's price: {cost}"),
-        "cubic-better": Remark(f"Single downloads take {singles}"),
+        "small-queue-helps": Remark(f"The long transfer then gets: {cost}"),
+        "cubic-better": Remark(f"Single downloads take, over all three times since the start, {singles}"),
     }
 
 

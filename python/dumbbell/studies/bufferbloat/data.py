@@ -22,6 +22,7 @@ __all__ = [
     "ANY",
     "BEGUN",
     "EARLY",
+    "PINGED",
     "POOLED",
     "QUEUES",
     "SETTLED",
@@ -31,6 +32,7 @@ __all__ = [
     "VARIANTS",
     "Curves",
     "Load",
+    "Pages",
     "Paths",
     "Teeth",
     "first_pings",
@@ -55,8 +57,12 @@ BEGUN = {"202 s": "20 to 36 s", "182 s": "40 to 56 s", "112 s": "110 to 126 s"}
 SINCE = tuple(BEGUN.values())
 EARLY = SINCE[0]
 ANY = "20 to 126 s"
-POOLED = {"20 to 56 s": SINCE[:2], ANY: SINCE}
-"""Ranges that the report's clock times leave open: its two downloads are 61 s apart with CUBIC, 162 s with Reno."""
+POOLED = {ANY: SINCE}
+"""Name of several ranges together."""
+PINGED = {"20 to 36 s": "2 to 18 s", "40 to 56 s": "22 to 38 s", "110 to 126 s": "92 to 108 s"}
+"""Time from the start of the transfer to the page -> to the first ping, which is sent at 212 s or up to 8 s later."""
+LOW = 0.1
+"""Part below the median from which the top of a tooth is a low one: a tenth of the window is seen in a graph."""
 PRINTED = 3
 """Pings of ten that the report prints."""
 MSS = 1448
@@ -212,7 +218,18 @@ class Curves:
             one, w = t[begin : begin + ends[0]], cwnd[begin : begin + ends[0]]
             if w[-1] - w[0] >= 1:
                 found.append((one, w))
-        return found
+        first, last = self.span(queue, variant, repetition)
+        return [(one, w) for one, w in found if first <= one[0] and one[-1] <= last]
+
+    def span(self, queue: str, variant: str, repetition: int = 0) -> tuple[float, float]:
+        """Return begin and end of the time whose teeth count; s."""
+        del queue, variant, repetition
+        return 0.0, np.inf
+
+    def settled(self, queue: str, variant: str, repetition: int = 0) -> tuple[float, float]:
+        """Return begin and end of the time whose waiting packets count; s."""
+        first, last = self.span(queue, variant, repetition)
+        return max(first, SETTLED), last
 
     def epochs(self, queue: str, variant: str, repetition: int = 0) -> list[Epoch]:
         """Return CUBIC's rises in avoidance, from the third on; none without CUBIC's columns in the series."""
@@ -268,12 +285,28 @@ class Curves:
             found.append(float(np.median(values)) if values.size else np.nan)
         return np.array(found)
 
-    def spread(self, queue: str, variant: str, what: str) -> Floats:
-        """Return the standard deviation over the teeth as a part of their mean, by repetition; (n,) float64."""
+    def spread_of_lengths(self, queue: str, variant: str, *, over_time: bool) -> Floats:
+        """Return the standard deviation of the lengths of the teeth as a part of their mean, by repetition; (n,).
+
+        Over time a tooth counts by its length, as in a graph; otherwise each counts once.
+        """
         found = []
         for repetition in range(len(self._runs[queue, variant])):
-            values = getattr(self.teeth(queue, variant, repetition), what)
-            found.append(float(values.std() / values.mean()) if values.size > 1 else np.nan)
+            values = self.teeth(queue, variant, repetition).length
+            if values.size < 2:
+                found.append(np.nan)
+                continue
+            weights = values if over_time else np.ones(values.size)
+            mean = np.average(values, weights=weights)
+            found.append(float(np.sqrt(np.average((values - mean) ** 2, weights=weights)) / mean))
+        return np.array(found)
+
+    def low_tops(self, queue: str, variant: str) -> Floats:
+        """Return the share of teeth whose top is low (`LOW`) beside the median top, by repetition; (n,) float64."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            tops = self.teeth(queue, variant, repetition).top
+            found.append(float((tops <= (1 - LOW) * np.median(tops)).mean()) if tops.size else np.nan)
         return np.array(found)
 
     def start_bend(self, queue: str, variant: str) -> Floats:
@@ -302,7 +335,8 @@ class Curves:
         means, largest = [], []
         for repetition in range(len(self._runs[queue, variant])):
             t, packets = self.waiting(queue, variant, repetition)
-            late = t >= SETTLED
+            first, last = self.settled(queue, variant, repetition)
+            late = (t >= first) & (t <= last)
             means.append(float(np.average(packets[late][:-1], weights=np.diff(t[late]))))
             largest.append(float(packets[late].max()))
         return np.array(means), np.array(largest)
@@ -315,7 +349,8 @@ class Curves:
         found = []
         for repetition in range(len(self._runs[queue, variant])):
             t, packets = self.waiting(queue, variant, repetition)
-            late = t >= SETTLED
+            first, last = self.settled(queue, variant, repetition)
+            late = (t >= first) & (t <= last)
             values, weights = packets[late][:-1], np.diff(t[late])
             mean = np.average(values, weights=weights)
             found.append(float(np.sqrt(np.average((values - mean) ** 2, weights=weights)) / mean))
@@ -338,6 +373,22 @@ class Curves:
             both = (teeth.concave >= bend) & (teeth.convex >= bend)
             found.append(float(both.mean()) if both.size else np.nan)
         return np.array(found)
+
+
+class Pages(Curves):
+    """The experiment with pages: its teeth and waiting packets between the start of the first page and the last end.
+
+    Without pages the transfer alone would be in the numbers: its teeth are longer.
+    """
+
+    def __init__(self, results: Results) -> None:
+        super().__init__(results)
+        times = results.transfers.group_by("run").agg(pl.col("start_s").min(), pl.col("end_s").max())
+        self._spans = {run: (first, last) for run, first, last in times.select("run", "start_s", "end_s").iter_rows()}
+
+    def span(self, queue: str, variant: str, repetition: int = 0) -> tuple[float, float]:
+        """Return the time from the start of the first page to the end of the last one; s."""
+        return self._spans[self._runs[queue, variant][repetition].index]
 
 
 SETTLED = 40.0

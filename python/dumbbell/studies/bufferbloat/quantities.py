@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.studies.bufferbloat.cubic import Epoch, middle_bend, share
-from dumbbell.studies.bufferbloat.data import EARLY, MSS, QUEUES, Curves, Load, Paths
+from dumbbell.studies.bufferbloat.data import EARLY, MSS, PINGED, QUEUES, Curves, Load, Pages, Paths
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
@@ -30,7 +30,7 @@ SHAPES = {
     "bend": ("bend of a tooth", ""),
     "whole teeth": ("share of teeth that are concave and convex", "%"),
     "straight teeth": ("share of teeth that are straight", "%"),
-    "spread of tops": ("spread of the tops of the teeth", ""),
+    "low tops": ("share of teeth whose top is a tenth or more below the median", "%"),
     "spread of lengths": ("spread of the lengths of the teeth", ""),
     "start bend": ("bend of the first rise", ""),
     "kept": ("part of the window that a fast recovery leaves", "%"),
@@ -64,6 +64,10 @@ LOADED = {
     "page gain": ("time of the page beside Reno minus that beside CUBIC", "s"),
 }
 
+SINCE_WORDS = {
+    page: f"page {page} and first ping {ping} after the start of the transfer" for page, ping in PINGED.items()
+}
+
 WORDS = Words(
     metrics={
         **{f"curve {name}": words for name, words in SHAPES.items()},
@@ -72,13 +76,13 @@ WORDS = Words(
         "paths length": ("length of a tooth as a part of K", ""),
         "paths on the cubic function": SHAPES["on the cubic function"],
     },
-    keys={"bend": "{} part", "delay": "one-way delay of {}", "since": "page {} after the start of the transfer"},
-    values={**LABELS, **QUEUES, "beside": "beside the transfer"},
+    keys={"bend": "{} part", "counted": "a tooth counted {}", "delay": "one-way delay of {}", "since": "{}"},
+    values={**LABELS, **QUEUES, "beside": "beside the transfer", **SINCE_WORDS},
 )
 """The words for the metrics and settings of the rules."""
 
 
-def quantities(load: Load, pages: Curves, curves: Curves, paths: Paths) -> Quantities:
+def quantities(load: Load, pages: Pages, curves: Curves, paths: Paths) -> Quantities:
     """Return the quantities of all experiments."""
 
     def get(metric: str, at: Setting) -> Floats:
@@ -104,8 +108,10 @@ def _shape(curves: Curves, name: str, at: Setting) -> Floats:
         return 100 * curves.straight(queue, variant, CUBIC_BEND)
     if name == "spread of waiting":
         return curves.spread_of_waiting(queue, variant)
-    if name.startswith("spread of"):
-        return curves.spread(queue, variant, {"spread of tops": "top", "spread of lengths": "length"}[name])
+    if name == "spread of lengths":
+        return curves.spread_of_lengths(queue, variant, over_time=at["counted"] == "by its length")
+    if name == "low tops":
+        return 100 * curves.low_tops(queue, variant)
     if name == "start bend":
         return curves.start_bend(queue, variant)
     if name == "peak":

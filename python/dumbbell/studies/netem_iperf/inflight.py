@@ -1,7 +1,8 @@
-"""Windows and rates over time, in the report's two cells of bytes in flight."""
+"""Windows and rates over time, in the report's two cells of bytes in flight and in those beside them."""
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 
 import numpy as np
@@ -10,16 +11,16 @@ import polars as pl
 
 from dumbbell.metrics import rate_per_window
 from dumbbell.results import Results, Run
-from dumbbell.studies.netem_iperf.data import DELAY, MSS, VARIANT
+from dumbbell.studies.netem_iperf.data import DELAY, LOSS, MSS, VARIANT
 
-__all__ = ["CELLS", "Inflight", "Windows"]
+__all__ = ["Inflight", "Windows"]
 
 Floats = npt.NDArray[np.float64]
 
-CELLS = {"10 ms, 0.1 %": "10 ms", "100 ms, 1 %": "100 ms"}
-"""The report's two cells of bytes in flight, with their delays."""
 WINDOW = 1.0
 """Seconds over which a rate is taken."""
+RECOVERY = 2
+"""Least code of a recovery in the series' column ``phase``: fast recovery, then recovery after a timeout."""
 
 
 class Inflight:
@@ -27,23 +28,36 @@ class Inflight:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        self._runs = {(str(runs[0].cell[DELAY]), str(runs[0].cell[VARIANT])): runs for runs in results.by_cell()}
+        self._runs = {
+            (f"{runs[0].cell[DELAY]}, {runs[0].cell[LOSS]}", str(runs[0].cell[VARIANT])): runs
+            for runs in results.by_cell()
+        }
         self._read: dict[str, Windows] = {}
 
     def get(self, metric: str, cell: str, variant: str) -> Floats:
-        """Return a metric of `Windows` by repetition; (n,) float64."""
-        return np.array([getattr(self._windows(run), metric) for run in self._runs[CELLS[cell], variant]])
+        """Return a metric of `Windows` by repetition; (n,) float64. A cell's words are such as ``"10 ms, 0.1 %"``."""
+        return np.array([getattr(self._windows(run), metric) for run in self._runs[cell, variant]])
 
     def _windows(self, run: Run) -> Windows:
         if run.key not in self._read:
-            self._read[run.key] = Windows(self._results.table(run, "flow/iperf"))
+            drops = self._results.table(run, "drops/r1->r2")["t_ns"].to_numpy() * 1e-9
+            self._read[run.key] = Windows(self._results.table(run, "flow/iperf"), drops)
         return self._read[run.key]
 
 
 class Windows:
-    """The windows of one run. A reduction is a change of ssthresh to less than the window before."""
+    """The windows of one run. A reduction is a change of ssthresh to less than the window before.
 
-    def __init__(self, table: pl.DataFrame) -> None:
+    Parameters
+    ----------
+    table : polars.DataFrame
+        The series of the sender.
+    drops : (n,) float64, s
+        Times of its lost segments.
+    """
+
+    def __init__(self, table: pl.DataFrame, drops: Floats | None = None) -> None:
+        self._table, self._drops = table, np.array([]) if drops is None else drops
         self._t = table["t_ns"].to_numpy() * 1e-9
         self._delivered = table["delivered"].to_numpy()
         self._inflight = table["inflight"].cast(pl.Float64).to_numpy()
@@ -67,6 +81,34 @@ class Windows:
         """The same of the reductions that come before the window has regained its size before the last one, %."""
         again = self._before[1:] < self._before[:-1]
         return _median(100 - 100 * (self._after[1:] / self._before[1:])[again])
+
+    @property
+    def answered(self) -> float:
+        """The share of loss events that the window answers by a reduction of its own, %; NaN without losses.
+
+        Losses within a round trip after the first one are one event [RFC 5681 §4.3]. A reduction is the beginning of
+        a recovery with a threshold below the window before, or a timeout within one. It answers the first event
+        before it that has no answer yet, unless a later event is more than the shortest round trip ago, so that the
+        reduction can be the answer to that one.
+        """
+        cwnd, ssthresh, srtt = (self._table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh", "srtt_ns"))
+        recovering = self._table["phase"].to_numpy() >= RECOVERY
+        expired = np.diff(self._table["timeouts"].cast(pl.Float64).to_numpy()) > 0
+        begun = (recovering[1:] & ~recovering[:-1] & (ssthresh[1:] < cwnd[:-1])) | expired
+        reductions = list(self._t[1:][begun])
+        events: list[float] = []
+        for drop in self._drops:
+            row = max(int(np.searchsorted(self._t, drop, side="right")) - 1, 0)
+            if not events or drop - events[-1] > 1e-9 * srtt[row]:
+                events.append(float(drop))
+        shortest = 1e-9 * float(np.min(srtt[srtt > 0], initial=np.inf))
+        found = []
+        for event, after in itertools.pairwise([*events, np.inf]):
+            answers = [t for t in reductions if event < t < after + shortest]
+            found.append(bool(answers))
+            if answers:
+                reductions.remove(answers[0])
+        return 100 * float(np.mean(found)) if found else np.nan
 
     @property
     def growth(self) -> float:

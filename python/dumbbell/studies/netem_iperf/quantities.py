@@ -20,18 +20,30 @@ __all__ = ["WORDS", "quantities"]
 
 Floats = npt.NDArray[np.float64]
 
+MORE = {
+    "sent again": ("sent_bytes", "delivered_bytes"),
+    "later": ("ack_delay_first_mean_ms", "ack_delay_mean_ms"),
+}
+"""Metric -> the columns of the results of which the first one is larger in the transfers that count."""
+
 WORDS = Words(
     metrics={
         "grid throughput": ("throughput of 20 MB", "Mbit/s"),
         "grid rtt": ("mean RTT", "ms"),
         "grid power of the rtt": ("power of the RTT to which throughput is proportional", ""),
         "grid flight": ("mean data in flight", "packets"),
-        "grid retransmitted": ("share of sent bytes that are retransmissions", "%"),
+        "grid sent again": ("share of transfers that send more than arrives", "%"),
+        "grid later": (
+            "share of transfers whose mean time from the first transmission of a segment to its ACK is longer than "
+            "that of the segments that were sent once",
+            "%",
+        ),
         "offload throughput": ("throughput of 20 MB in segments of 64 KiB", "Mbit/s"),
         "grid formula": ("throughput, as a part of mean window / mean RTT", ""),
         "inflight kept": ("part of the window that a loss leaves", "%"),
         "inflight taken": ("part of the window that a loss takes", "%"),
         "inflight taken again": ("part of the window that a loss takes before the window has recovered", "%"),
+        "inflight answered": ("share of loss events that a reduction of the window follows", "%"),
         "inflight growth": ("growth of the window between two losses", "packets/s"),
         "inflight reductions": ("number of reductions of the window in a minute", ""),
         "inflight overshoot": ("largest window after slow start, in parts of the mean data in flight", ""),
@@ -52,7 +64,8 @@ def quantities(grid: Grid, offload: Grid, inflight: Inflight) -> Quantities:
         experiment, _, name = metric.partition(" ")
         variant = str(at["variant"])
         if experiment == "inflight":
-            return inflight.get(name.replace(" ", "_"), str(at["cell"]), variant)
+            cell = str(at.get("cell", "")) or f"{float(at['delay']):g} ms, {float(at['loss']):g} %"
+            return inflight.get(name.replace(" ", "_"), cell, variant)
         return _of_grid(grid if experiment == "grid" else offload, name, variant, at)
 
     return Quantities(get, WORDS)
@@ -64,9 +77,9 @@ def _of_grid(grid: Grid, name: str, variant: str, at: Setting) -> Floats:
         rows = np.array([grid.get(variant, d, loss) for d in DELAYS])
         return np.array([rtt_slope(DELAYS, rows[:, k]) for k in range(rows.shape[1])])
     delay = float(at["delay"])
-    if name == "retransmitted":
-        again, sent = (grid.get(variant, delay, loss, c) for c in ("retransmitted_bytes", "sent_bytes"))
-        return np.asarray(100 * again / sent)
+    if name in MORE:
+        more, less = (grid.get(variant, delay, loss, column) for column in MORE[name])
+        return np.where(more > less, 100.0, 0.0)
     if name == "formula":
         rate, rtt, flight = (grid.get(variant, delay, loss, COLUMNS[c]) for c in ("throughput", "rtt", "flight"))
         return np.asarray(1e3 * rate * rtt / (8 * MSS * flight))

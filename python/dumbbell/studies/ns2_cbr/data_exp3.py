@@ -34,11 +34,11 @@ BEFORE, AFTER = (3.0, 5.0), (5.1, 7.1)
 
 QUEUES = {
     "droptail": "DropTail, 10 packets",
-    "red": "RED as in the report",
+    "red": "RED at ns-2's defaults",
     "droptail-bdp": "DropTail, 1 BDP",
     "red-bdp": "RED that suits the path",
 }
-"""The four queues; the first two are the report's."""
+"""The four queues. The report has the first one, and a RED whose parameters it doesn't state."""
 
 
 def queue_name(setting: Any) -> str:  # noqa: ANN401

@@ -114,6 +114,15 @@ class PairWindows:
         ]
         return np.asarray(np.nanmean(rows, axis=0))
 
+    def used(self, pair: str, flow: str, rate: float) -> Floats:
+        """Return the mean over time of the window in use, the smaller of cwnd and `WINDOW`; (n,) float64, packets."""
+        found = []
+        for run in self._runs.get((pair, rate), []):
+            table = self._results.table(run, f"flow/{flow}")
+            t, cwnd = table["t_ns"].to_numpy() * 1e-9, table["cwnd"].cast(pl.Float64).to_numpy()
+            found.append(float(np.average(np.minimum(cwnd, WINDOW)[:-1], weights=np.diff(t))) / PACKET)
+        return np.array(found)
+
     def variation(self, pair: str, flow: str) -> Floats:
         """Return the standard deviation of throughput over half seconds as a part of its mean; (n,) float64.
 

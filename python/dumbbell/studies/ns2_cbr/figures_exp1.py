@@ -138,7 +138,7 @@ def _window(data: Experiment1, large: Experiment1) -> Picture:
     small, big = (x.medians("throughput", "sack", [large.rates[0], 5.0]) for x in (data, large))
     lost = ", ".join(f"{LABELS[v]} {np.median(knees(data, v)):.2f}" for v in data.reported)
     reading = (
-        f"The knee ({lost} Mbit/s) is the window's: with {data.window} packets SACK gets {small[0]:.2f} Mbit/s at "
+        f"Knees with {data.window} packets: {lost} Mbit/s. SACK then gets {small[0]:.2f} Mbit/s at "
         f"CBR {large.rates[0]:g} and {small[1]:.2f} at 5 Mbit/s, with {large.window} packets {big[0]:.2f} and "
         f"{big[1]:.2f}."
     )

@@ -21,7 +21,7 @@ REPORT = ("droptail", "red")
 PLAIN = {"droptail": "DropTail", "red": "RED"}
 SHORT = {
     "droptail": "DropTail 10 packets",
-    "red": "RED report",
+    "red": "RED defaults",
     "droptail-bdp": "DropTail 1 BDP",
     "red-bdp": "RED suited",
 }
@@ -92,12 +92,12 @@ def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Pictur
         reading = (
             f"{LABELS[variant]} reaches {before:.2f} Mbit/s before the CBR stream"
             f"{', the same over both queues because none builds up until then' if same else ''}; with it "
-            f"{tail:.2f} Mbit/s over DropTail, {red:.2f} over the report's RED."
+            f"{tail:.2f} Mbit/s over DropTail, {red:.2f} over RED at ns-2's defaults."
         )
     else:
         reading = (
             f"With the CBR stream {LABELS[variant]}'s packets wait {tail:.0f} ms on average over DropTail and "
-            f"{red:.0f} over the report's RED; the peaks are packets behind a hole, most of all after timeouts."
+            f"{red:.0f} over RED at ns-2's defaults, each from its first transmission."
         )
     return Picture(
         f"fig{number}-{what}-{variant}",
@@ -150,13 +150,14 @@ def _queues(data: Experiment3) -> Picture:
     reading = (
         f"With a limit of one bandwidth-delay product, SACK gets {middle('throughput', 'droptail-bdp'):.2f} Mbit/s "
         f"at {middle('latency', 'droptail-bdp'):.0f} ms over DropTail, and {middle('throughput', 'red-bdp'):.2f} at "
-        f"{middle('latency', 'red-bdp'):.0f} ms over a RED that suits the path; the report's queues give "
-        f"{middle('throughput', 'droptail'):.2f} and {middle('throughput', 'red'):.2f} at about "
-        f"{middle('latency', 'droptail'):.0f} ms."
+        f"{middle('latency', 'red-bdp'):.0f} ms over a RED that suits the path; DropTail and RED at ns-2's defaults "
+        f"with a limit of 10 packets give "
+        f"{middle('throughput', 'droptail'):.2f} and {middle('throughput', 'red'):.2f} at "
+        f"{middle('latency', 'droptail'):.0f} and {middle('latency', 'red'):.0f} ms."
     )
     return Picture(
         "extra3-queues",
-        "The report's queues and larger ones, while the CBR stream runs",
+        "Queues of 10 packets and larger ones, while the CBR stream runs",
         reading,
         panels,
         columns=3,

@@ -29,10 +29,16 @@ __all__ = ["WORDS", "Added", "quantities"]
 Floats = npt.NDArray[np.float64]
 
 NONE = np.array([], dtype=np.float64)
+BEFORE_IT, UNDER_IT = "1 to 7", "8 to 10"
+"""CBR rates before congestion and under it, Mbit/s."""
 PAIRS = {
     "like": ("reno/reno", "vegas/vegas"),
     "unlike": ("newreno/reno", "newreno/vegas"),
 }
+
+DEFAULTS, SUITED = "defaults", "suited"
+"""RED's parameters, which the report doesn't state: ns-2's defaults with its queue of 10 packets, and those that suit
+the path with a queue of one bandwidth-delay product. DropTail has the length of the RED beside it."""
 
 WORDS = Words(
     metrics={
@@ -41,6 +47,8 @@ WORDS = Words(
         "exp1 drop rate": ("drop rate", "%"),
         "exp1 drop rate step": ("rise of the drop rate over the last 1 Mbit/s", "%"),
         "exp1 queue delay": ("queueing delay at the bottleneck", "ms"),
+        "exp1 queue part": ("rise of the queueing delay as a part of that of the latency", "%"),
+        "exp1 drop rate at the knee": ("drop rate at the CBR rate at which a tenth of the throughput is lost", "%"),
         "exp1 range": ("range of the throughputs of the four variants, as a part of their mean", ""),
         "exp1 knee": ("CBR rate at which a tenth of the throughput is lost", "Mbit/s"),
         "exp1 start throughput": ("throughput of the first second", "Mbit/s"),
@@ -54,7 +62,7 @@ WORDS = Words(
         "exp1-window rises below base": ("share of the window's rises at an RTT below the base RTT", "%"),
         "exp1-window cuts above base": ("share of round trips above the base RTT that reduce the window", "%"),
         "exp1-window early repairs": ("share of repairs before the third duplicate ACK", "%"),
-        "exp2 window": ("mean window", "packets"),
+        "exp2-window used": ("mean window in use, the smaller of cwnd and window_", "packets"),
         "exp2-window without loss": ("share of reductions without a loss in all reductions of the window", "%"),
         "exp2-window outlast partial": ("share of fast recoveries that continue after an ACK of new data", "%"),
         "exp2-window end complete": (
@@ -78,14 +86,16 @@ WORDS = Words(
         "exp3 without loss": ("share of reductions without a loss in all reductions of the window", "%"),
         "exp3-fair jain": ("Jain's index of the two flows of a run", ""),
     },
-    keys={"flow": "packets of {}", "cbr": "CBR {} Mbit/s", "to": "up to CBR {} Mbit/s"},
+    keys={"flow": "packets of {}", "cbr": "CBR {} Mbit/s", "to": "up to CBR {} Mbit/s", "parameters": "{}"},
     values={
         **LABELS,
         "tcp": "TCP",
         "cbr": "CBR",
         "droptail": "DropTail",
-        "red": "RED",
+        "red": "RED at ns-2's defaults",
         "droptail-bdp": "DropTail of 1 BDP",
+        DEFAULTS: "10 packets, RED at ns-2's defaults",
+        SUITED: "1 BDP, RED that suits the path",
         "red-bdp": "RED that suits the path",
         BLIND: "Vegas without its reaction to delay",
         "upper half": "the upper half of the average",
@@ -96,7 +106,7 @@ WORDS = Words(
         "second": "the second flow",
         "like": "pairs of the same variant",
         "unlike": "pairs of different variants",
-        **{f"{v}/{q}": f"{LABELS[v]} with {n}" for v in ("reno", "sack")
+        **{f"{v}/{q}": f"{LABELS[v]} over {n}" for v in ("reno", "sack")
            for q, n in (("droptail", "DropTail"), ("red", "RED"))},
         **{f"{a}/{b}": f"{LABELS[a]} and {LABELS[b]}" for a, b in
            (("reno", "reno"), ("vegas", "vegas"), ("newreno", "reno"), ("newreno", "vegas"))},
@@ -153,17 +163,36 @@ def _first(one: Experiment1, start: Start, metric: str, at: Setting) -> Floats:
         return np.asarray(np.ptp(rows, axis=0) / np.mean(rows, axis=0))
     variant = str(at["variant"])
     if metric == "start throughput":
-        return _mean([start.get("throughput", variant, float(r)) for r in start.rates])
+        return start.get("throughput", variant, float(at["cbr"]))
     if metric == "growth in slow start":
         return start.growth(variant, float(at["cbr"]))
     if metric == "knee":
         return knees(one, variant)
+    if metric == "drop rate at the knee":
+        return _at_knees(one, variant)
+    if metric == "queue part":
+        rises = [_rise(one, m, variant) for m in ("queue delay", "latency")]
+        return np.asarray(100 * rises[0] / rises[1])
     if metric == "drop rate step":
         last = float(at["to"])
         if not {last - 1, last} <= set(one.rates):
             return NONE
         return one.get("drop rate", variant, last) - one.get("drop rate", variant, last - 1)
     return _mean([one.get(metric, variant, r) for r in chosen(one.rates, at["cbr"])])
+
+
+def _rise(one: Experiment1, metric: str, variant: str) -> Floats:
+    """Return the rise of a metric from the CBR rates before congestion to those under it, by repetition."""
+    before, under = (
+        _mean([one.get(metric, variant, r) for r in chosen(one.rates, w)]) for w in (BEFORE_IT, UNDER_IT)
+    )
+    return under - before
+
+
+def _at_knees(one: Experiment1, variant: str) -> Floats:
+    """Return the drop rate at the knee of each repetition, between the CBR rates beside it; (n,) float64, %."""
+    rates, drops = np.asarray(one.rates, dtype=np.float64), one.grid("drop rate", variant)
+    return np.array([np.interp(k, rates, drops[:, r]) for r, k in enumerate(knees(one, variant))])
 
 
 def _second(two: Experiment2, metric: str, at: Setting) -> Floats:
@@ -177,8 +206,6 @@ def _second(two: Experiment2, metric: str, at: Setting) -> Floats:
     if metric == "jain":
         both = two.both(first, second)
         return np.asarray(jain(np.stack(both, axis=-1))[rates].mean(axis=0))
-    if metric == "window":
-        metric = "mean window"
     both = two.both(first, second, metric=metric)
     return np.asarray(both[("first", "second").index(str(at["flow"]))][rates].mean(axis=0))
 
@@ -187,7 +214,8 @@ def _third(three: Experiment3, metric: str, at: Setting) -> Floats:
     if "combination" in at:
         variant, queue = str(at["combination"]).split("/")
     else:
-        variant, queue = str(at["variant"]), str(at["queue"])
+        variant, queue = str(at["variant"]), _queue(at)
+    queue = _of_length(queue, at)
     if metric == "throughput over time":
         return three.throughput_in({"before": BEFORE, "after": AFTER}[str(at["span"])], variant, queue)
     if metric == "early share":
@@ -208,6 +236,15 @@ def _third(three: Experiment3, metric: str, at: Setting) -> Floats:
     if metric == "dropped":
         return three.dropped(str(at["flow"]), variant, queue)
     return three.get(metric, variant, queue)
+
+
+def _queue(at: Setting) -> str:
+    return str(at["discipline"]).lower() if "discipline" in at else str(at["queue"])
+
+
+def _of_length(queue: str, at: Setting) -> str:
+    """Name the queue of a setting: with RED's parameters, the length of the queue changes too."""
+    return f"{queue}-bdp" if at.get("parameters") == SUITED else queue
 
 
 OF_A_WINDOW: dict[str, Callable[[Window], float]] = {
@@ -241,9 +278,11 @@ def _one_window(one: Windows, metric: str, at: Setting) -> Floats:
 
 def _two_windows(two: PairWindows, metric: str, at: Setting) -> Floats:
     pair, flow = str(at["pair"]), str(at["flow"])
+    if metric == "used":
+        return two.used(pair, flow, float(at["cbr"]))
     return two.variation(pair, flow) if metric == "variation" else two.each(pair, flow, OF_A_WINDOW[metric])
 
 
 def _shared(three: Fair, at: Setting) -> Floats:
-    both = three.both(str(at["variant"]), str(at["queue"]))
+    both = three.both(str(at["variant"]), _of_length(_queue(at), at))
     return np.asarray(jain(both)) if both.size else NONE

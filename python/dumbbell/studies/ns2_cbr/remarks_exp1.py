@@ -13,12 +13,14 @@ from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1, report_rates
 from dumbbell.studies.shared import LABELS
 
-__all__ = ["FALL", "FOUR", "congested", "early_fall", "knees", "level_until", "predicted_knee", "remarks"]
+__all__ = ["FALL", "FOUR", "NEAR", "congested", "early_fall", "knees", "level_until", "predicted_knee", "remarks"]
 
 Floats = npt.NDArray[np.float64]
 
 FOUR = ("tahoe", "reno", "newreno", "vegas")
 """The report's variants."""
+NEAR = 0.5
+"""Distance in CBR rate up to which two places are the same, Mbit/s: half the report's step."""
 FALL = 0.1
 """Share of the throughput that is lost at the knee."""
 LINK = 10.0
@@ -70,10 +72,12 @@ def remarks(data: Experiment1, large: Experiment1) -> dict[str, Remark]:
 
 def _knee(data: Experiment1, large: Experiment1) -> Remark:
     free, half = large.medians("throughput", "sack", [large.rates[0], 5.0])
+    own, without = float(np.nanmedian(knees(data, "sack"))), early_fall(large, "sack")
+    limits = abs(own - predicted_knee(data)) <= NEAR and without < own - NEAR
     return Remark(
-        f"The window makes the knee: 10 Mbit/s minus {data.window} packets per round trip is "
-        f"{predicted_knee(data):.2f} Mbit/s, and with a window of {large.window} packets SACK has lost a tenth by "
-        f"{early_fall(large, 'sack'):.1f} Mbit/s",
+        f"10 Mbit/s minus {data.window} packets per round trip is {predicted_knee(data):.2f} Mbit/s, and SACK's "
+        f"knee is at {own:.2f}; with a window of {large.window} packets SACK has lost a tenth by {without:.1f} Mbit/s"
+        + (": the window makes the knee" if limits else ""),
         (
             Measured.number("knee computed from window, packet and RTT", predicted_knee(data), "Mbit/s"),
             Measured.number(f"SACK, window {large.window}, CBR {large.rates[0]:g} Mbit/s", free, "Mbit/s"),

@@ -20,8 +20,8 @@ def remarks(data: Experiment2) -> dict[str, Remark]:
     return {
         "exp2-reno-reno-fair": Remark(_range(data, "reno", "reno"), (_constant(data, "reno", "reno"),)),
         "exp2-vegas-vegas-ranges": _leads(data),
-        "exp2-newreno-reno-unfair": Remark(_timeouts(data), _by_rate(data, "newreno", "reno")),
-        "exp2-newreno-vegas-unfair": Remark(
+        "exp2-newreno-reno-ahead": Remark(_timeouts(data), _by_rate(data, "newreno", "reno")),
+        "exp2-newreno-vegas-ahead": Remark(
             "", (*_by_rate(data, "newreno", "vegas"), _constant(data, "newreno", "vegas"))
         ),
     }

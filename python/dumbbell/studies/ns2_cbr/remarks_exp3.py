@@ -20,16 +20,18 @@ def remarks(data: Experiment3) -> dict[str, Remark]:
     full, early = (sum(float(data.drops(k, v, "red").sum()) for v in data.variants) for k in ("full", "early"))
     waits = {q: _over_variants(data, "queue delay", q) for q in QUEUES}
     held = {q: data.largest("packets", q) for q in ("droptail", "red")}
+    shorter = not early and held["red"] < held["droptail"]
     path = min(float(data.get("least latency", v, "red").min()) for v in data.variants)
     return {
         "exp3-red-throughput": Remark(
-            f"The report's RED made {early:.0f} early drops and {full:.0f} because it was full: a tail drop with "
-            f"space for {held['red']:.0f} packets, against {held['droptail']:.0f}",
+            f"At ns-2's defaults RED made {early:.0f} early drops and {full:.0f} because it was full; it held up to "
+            f"{held['red']:.0f} packets, DropTail {held['droptail']:.0f}"
+            + (": it was a shorter drop-tail queue" if shorter else ""),
             _each(data, "throughput", "Mbit/s", ("droptail-bdp", "red-bdp")),
         ),
         "exp3-red-latency": Remark(
-            f"Packets wait {waits['red']:.2f} ms in a RED that holds {held['red']:.0f} of them and "
-            f"{waits['droptail']:.2f} ms in a DropTail that holds {held['droptail']:.0f}, of an RTT of at least "
+            f"Packets wait {waits['red']:.2f} ms in RED at ns-2's defaults, which holds {held['red']:.0f} of them, "
+            f"and {waits['droptail']:.2f} ms in a DropTail that holds {held['droptail']:.0f}, of an RTT of at least "
             f"{path:.1f} ms",
             (
                 Measured.number("mean wait in a RED that suits the path", waits["red-bdp"], "ms"),

@@ -10,16 +10,15 @@ import numpy as np
 from dumbbell.studies.finding import Finding, Note
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
-from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, early_fall, knees, predicted_knee
+from dumbbell.studies.ns2_cbr.remarks_exp1 import NEAR, congested, early_fall, knees, predicted_knee
 from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS, counted
+from dumbbell.words import counted as counted_packets
 
 __all__ = ["notes", "summary"]
 
 WINDOW, MAXCWND = 150, 200
 """The report's `window_` and `maxcwnd_` of experiment 3, packets."""
-NEAR = 0.5
-"""Distance of a knee from the computed one that is next to nothing, Mbit/s: half the report's step."""
 MEAN_PACKET = 500
 """ns-2's `mean_pktsize_`, bytes."""
 MIN_TH = 6.25 * MEAN_PACKET
@@ -159,7 +158,7 @@ def _red(three: Experiment3) -> Note:
     part = early / max(early + full, 1)
     below = peak < MIN_TH
     return Note(
-        f"{100 * part:.0f} % of the drops of the report's RED are early ones",
+        f"{100 * part:.0f} % of the drops of RED at ns-2's defaults are early ones",
         f"At ns-2's defaults RED counts bytes against a limit of 10 packets of 500 bytes: at most {held:.0f} "
         f"packets wait "
         f"(DropTail: {tail:.0f}). Its average peaks at {peak:.0f} bytes, {'below' if below else 'above'} the "
@@ -189,7 +188,7 @@ def _idle_bottleneck(three: Experiment3) -> Note:
     own = {q: three.early_drops(q) for q in ("droptail", "red")}
     elsewhere = sum(own[q][1] for q in own)
     return Note(
-        f"Before the CBR stream starts, {elsewhere or 'no'} packet{'' if elsewhere == 1 else 's'} "
+        f"Before the CBR stream starts, {counted_packets(elsewhere, 'packet') if elsewhere else 'no packet'} "
         f"{'is' if elsewhere < 2 else 'are'} lost at the bottleneck",
         "The link N2-N3 is as fast as the sender's own. Drops before 5 s, in the queue N1-N2 (limit 50) and at the "
         f"bottleneck, in all runs: {own['droptail'][0]} and {own['droptail'][1]} over DropTail, {own['red'][0]} and "
