@@ -137,11 +137,11 @@ impl Sender {
     /// True if new segments are all that can be sent, and ACKs of new data all that can be expected, and neither stack nor
     /// algorithm needs more than usual at each of them; see [`Sender::next_bulk`].
     pub(crate) fn is_bulk(&self) -> bool {
-        let cc = &self.cc;
-        let usual = !(cc.wants_sent || cc.wants_arrivals || cc.wants_rates)
-            && !self.config.recovery.fine_timeouts
-            && !self.config.pacing.enabled;
-        usual
+        let (cc, config) = (&self.cc, &self.config);
+        let wants_more = cc.wants_sent || cc.wants_arrivals || cc.wants_rates;
+        let does_more = config.recovery.fine_timeouts || config.pacing.enabled;
+        !wants_more
+            && !does_more
             && self.recovery.is_steady()
             && self.recovery.sends_new_data()
             && self.recovery.has_no_window()
@@ -152,11 +152,9 @@ impl Sender {
 
     /// True if nothing is outstanding or to be sent, and the last attempt to send has found this.
     pub(crate) fn is_at_rest(&self) -> bool {
-        let notes_limits = !self.config.growth.limited_for_a_window;
-        self.is_idle()
-            && !self.burst.follows
-            && !self.burst.waits()
-            && !(self.usage.is_cwnd_limited && notes_limits)
+        let is_limited = self.usage.is_cwnd_limited && !self.config.growth.limited_for_a_window;
+        let in_burst = self.burst.follows || self.burst.waits();
+        self.is_idle() && !in_burst && !is_limited
     }
 
     /// Does the same as [`Sender::next`] in a phase of bulk data, for a full segment that doesn't end the data.

@@ -1,5 +1,6 @@
 //! Bulk data is handled in few steps, with the same segments as by the general rules.
 
+use dumbbell_cc::CongestionControl;
 use dumbbell_tcp::{BulkStep, Config, Endpoint, Segment};
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq};
@@ -8,10 +9,7 @@ use std::collections::VecDeque;
 const MS: u64 = 1_000_000;
 
 /// Two connected endpoints; the first one sends without an end.
-fn pair(stack: &str, shortcuts: bool) -> (Endpoint, Endpoint) {
-    let row = dumbbell_cc::find("newreno").unwrap();
-    let config = Config { shortcuts, ..Config::read(stack, &[], row).unwrap() };
-    let algorithm = || dumbbell_cc::build("newreno", &[], &config.cc_setup()).unwrap();
+fn pair(config: Config, algorithm: impl Fn() -> Box<dyn CongestionControl>) -> (Endpoint, Endpoint) {
     let mut ends = (Endpoint::new(config, algorithm(), Seq(7)), Endpoint::new(config, algorithm(), Seq(9)));
     Endpoint::establish_pair(&mut ends.0, &mut ends.1);
     ends.0.write(u64::MAX);
@@ -38,7 +36,10 @@ fn send(endpoint: &mut Endpoint, now: Time) -> (Vec<Segment>, usize) {
 #[test]
 fn nearly_all_segments_without_losses_are_bulk_data_and_the_same_as_by_the_general_rules() {
     for stack in ["ns2", "rfc", "linux"] {
-        let (mut fast, mut general) = (pair(stack, true), pair(stack, false));
+        let config = Config::read(stack, &[], dumbbell_cc::find("newreno").unwrap()).unwrap();
+        let algorithm = || dumbbell_cc::build("newreno", &[], &config.cc_setup()).unwrap();
+        let mut fast = pair(config, algorithm);
+        let mut general = pair(Config { shortcuts: false, ..config }, algorithm);
         let (mut all, mut bulk, mut in_flight) = (0, 0, VecDeque::new());
         for n in 0..1000 {
             let now = Time(n * MS / 4);
