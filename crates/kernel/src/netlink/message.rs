@@ -112,6 +112,21 @@ impl Netlink {
         .and(failed)
     }
 
+    /// Sends a request for one thing, and returns the body of the reply.
+    pub(super) fn get(&self, message: Message) -> std::io::Result<Vec<u8>> {
+        self.send(message)?;
+        let mut found = Ok(Vec::new());
+        self.replies(|kind, body| {
+            found = if kind == libc::NLMSG_ERROR as u16 {
+                Err(Error::from_raw_os_error(-i32::from_ne_bytes(head(body))))
+            } else {
+                Ok(body.to_vec())
+            };
+            false
+        })
+        .and(found)
+    }
+
     /// Sends a dump request; `each` is called with the body of every reply.
     pub(super) fn dump(
         &self,

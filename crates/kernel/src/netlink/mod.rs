@@ -15,4 +15,4 @@ pub(crate) use link::{
 pub(crate) use message::{Netlink, head};
 pub(crate) use qdisc::{add_qdisc, statistics, try_qdisc};
 pub(crate) use rule::{add_default_route, add_rules, remove_rules};
-pub(crate) use sock_diag::busiest_connection;
+pub(crate) use sock_diag::Connections;

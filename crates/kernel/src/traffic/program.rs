@@ -7,7 +7,7 @@ use crate::guest::surroundings::{self, INSIDE};
 use crate::host::pid_namespace::WITHIN;
 use crate::meter::TcpSample;
 use crate::meter::tcp_info;
-use crate::netlink::{self, Netlink};
+use crate::netlink::{Connections, Netlink};
 use crate::sys::{self, Clock};
 use dumbbell_plan::{FlowResult, ProgramPlan};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub(crate) struct ProgramTraffic {
     client: Option<Running>,
     watched: Option<OwnedFd>,
     /// Of both hosts: a program may send from either.
-    sockets: Option<[Netlink; 2]>,
+    connections: Option<Connections>,
     /// The kernel's name of the congestion control of the connection that has sent most.
     variant: Option<String>,
     over: Option<u64>,
@@ -75,7 +75,7 @@ impl ProgramTraffic {
             server: None,
             client: None,
             watched: None,
-            sockets: None,
+            connections: None,
             variant: None,
             over: None,
             zero: None,
@@ -230,7 +230,8 @@ impl Traffic for ProgramTraffic {
             host.enter().step(|| "namespace".into())?;
             Netlink::sock_diag()
         };
-        self.sockets = Some([sockets(&self.hosts[0])?, sockets(&self.hosts[1])?]);
+        let both = [sockets(&self.hosts[0])?, sockets(&self.hosts[1])?];
+        self.connections = Some(Connections::new(both, sys::family_of(self.hosts[0].address)));
         (self.client, self.watched) = (Some(client), Some(watched));
         Ok(())
     }
@@ -254,13 +255,10 @@ impl Traffic for ProgramTraffic {
     }
 
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
-        let Some([a, b]) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        let family = sys::family_of(self.hosts[0].address);
-        let (here, there) =
-            (netlink::busiest_connection(a, family)?, netlink::busiest_connection(b, family)?);
-        let Some(socket) = [here, there].into_iter().flatten().max_by_key(|socket| socket.acked) else {
+        let Some(connections) = self.connections.as_mut().filter(|_| self.over.is_none()) else {
             return Ok(None);
         };
+        let Some(socket) = connections.busiest()? else { return Ok(None) };
         self.variant = Some(socket.variant);
         Ok(tcp_info::read(&socket.info, socket.cc_info))
     }
