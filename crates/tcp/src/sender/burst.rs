@@ -73,6 +73,7 @@ impl Sender {
 
     /// Returns true if a new segment waits until a longer burst can be sent; else determines how many segments follow it.
     /// `limit`: bytes that the window allows.
+    #[inline]
     pub(super) fn waits_for_burst(&mut self, limit: u64, now: Time) -> bool {
         if !self.config.pacing.tso {
             return false;
@@ -82,9 +83,11 @@ impl Sender {
             self.burst.follows = true;
             return false;
         }
-        if self.burst.waits {
-            return true;
-        }
+        self.burst.waits || self.waits_for_new_burst(limit, now)
+    }
+
+    #[inline(never)]
+    fn waits_for_new_burst(&mut self, limit: u64, now: Time) -> bool {
         self.burst.segments = 0;
         let mss = self.mss();
         let nxt = self.snd.nxt;
