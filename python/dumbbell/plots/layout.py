@@ -136,7 +136,8 @@ class Layout:
 
 def _words(categories: Sequence[str], width: float, unit: float) -> tuple[list[str], bool]:
     fits = int(width / max(1, len(categories)) / (LETTER * 0.9 * unit))
-    wrapped = [textwrap.wrap(word, max(1, fits), break_long_words=False) or [""] for word in categories]
+    whole = [word.replace(" %", "\u00a0%") for word in categories]
+    wrapped = [textwrap.wrap(word, max(1, fits), break_long_words=False) or [""] for word in whole]
     turned = any(len(line) > fits for lines in wrapped for line in lines) or max(map(len, wrapped), default=0) > 3
     if turned:
         return [textwrap.shorten(word, 28, placeholder="...") for word in categories], True

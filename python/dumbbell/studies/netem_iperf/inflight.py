@@ -62,7 +62,7 @@ class Windows:
         self._delivered = table["delivered"].to_numpy()
         self._inflight = table["inflight"].cast(pl.Float64).to_numpy()
         cwnd, ssthresh = (table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh"))
-        at = 1 + np.flatnonzero(np.diff(ssthresh) != 0)
+        at = 1 + np.flatnonzero(ssthresh[1:] != ssthresh[:-1])
         at = at[ssthresh[at] < cwnd[at - 1]]
         self._times, self._before, self._after = self._t[at], cwnd[at - 1], ssthresh[at]
 
