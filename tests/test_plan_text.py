@@ -31,7 +31,7 @@ def test_the_text_of_a_plan_is_its_json() -> None:
     jobs = jobs_of(Scenario.from_dict(DOCUMENT))
     assert len(jobs) == 6
     for job in jobs:
-        assert plan_text(job.cell).with_seed(job.seed) == json.dumps(job.plan())
+        assert json.loads(plan_text(job.cell).with_seed(job.seed)) == job.plan()
 
 
 def test_the_key_of_a_run_covers_cell_repetition_and_plan() -> None:
@@ -66,7 +66,7 @@ def test_every_run_is_made_once_in_batches_of_any_size(
     assert sorted(map(id, jobs)) == sorted(id(f.job) for f in finished)
     for f in finished[:: len(finished) // 5]:
         [alone] = Simulator().run([f.job], 1)
-        assert (alone.flows, alone.queues) == (f.flows, f.queues)
+        assert (alone.rows.flows, alone.rows.queues) == (f.rows.flows, f.rows.queues)
 
 
 @pytest.mark.parametrize("return_when", [FIRST_COMPLETED, ALL_COMPLETED])

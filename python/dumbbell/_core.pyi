@@ -22,6 +22,7 @@ __all__ = [
     "RateSample",
     "RunError",
     "RunOutput",
+    "RunRows",
     "Sent",
     "Setup",
     "analyze",
@@ -55,7 +56,18 @@ class RunError(RuntimeError): ...
 class CaptureError(RuntimeError): ...
 
 @final
+class RunRows:
+    @property
+    def flows(self) -> list[dict[str, object]]: ...
+    @property
+    def queues(self) -> list[dict[str, object]]: ...
+    @property
+    def transfers(self) -> list[dict[str, object]]: ...
+
+@final
 class RunOutput:
+    @property
+    def rows(self) -> RunRows: ...
     @property
     def flows(self) -> list[dict[str, object]]: ...
     @property

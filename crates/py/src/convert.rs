@@ -7,7 +7,9 @@ use crate::errors::RunError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde::ser::{self, Serialize};
+use std::collections::HashMap;
 use std::fmt::{self, Display};
+use std::sync::{Mutex, PoisonError};
 
 /// Returns each item as a dict of plain Python values.
 pub(crate) fn dicts<T: Serialize>(py: Python<'_>, items: &[T]) -> PyResult<Py<PyList>> {
@@ -65,6 +67,15 @@ impl<'py> Plain<'py> {
     fn fields(self, variant: Option<&'static str>) -> Fields<'py> {
         Fields { dict: PyDict::new(self.0), key: None, variant }
     }
+}
+
+/// The names of fields that were converted before: they are constants of the program, and each row has dozens.
+static NAMES: Mutex<Option<HashMap<&'static str, Py<PyString>>>> = Mutex::new(None);
+
+fn name_object<'py>(py: Python<'py>, name: &'static str) -> Bound<'py, PyString> {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = names.get_or_insert_default().entry(name);
+    found.or_insert_with(|| PyString::intern(py, name).unbind()).bind(py).clone()
 }
 
 fn within<'py>(variant: Option<&'static str>, object: Object<'py>) -> Result<Object<'py>, Refused> {
@@ -219,7 +230,7 @@ impl<'py> Items<'py> {
 impl<'py> Fields<'py> {
     fn add<T: ?Sized + Serialize>(&self, key: &'static str, value: &T) -> Result<(), Refused> {
         let py = self.dict.py();
-        Ok(self.dict.set_item(PyString::intern(py, key), value.serialize(Plain(py))?)?)
+        Ok(self.dict.set_item(name_object(py, key), value.serialize(Plain(py))?)?)
     }
 
     fn done(self) -> Result<Object<'py>, Refused> {

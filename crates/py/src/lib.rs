@@ -18,6 +18,7 @@ mod external;
 mod kernel;
 mod parameters;
 mod registry;
+mod rows;
 mod run;
 mod voice;
 
@@ -46,6 +47,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::kernel_variants, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::bpf_variants, m)?)?;
+    m.add_class::<rows::RunRows>()?;
     m.add_class::<run::RunOutput>()?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze_pair, m)?)?;

@@ -1,8 +1,8 @@
 //! One run of the simulator: plan (JSON) in, metrics, NumPy tables and captures out.
 
-use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::external;
+use crate::rows::RunRows;
 use dumbbell_plan::Plan;
 use dumbbell_sim::{Capture, Externals, Part, Qlog, Simulation};
 use dumbbell_trace::{ColumnData, Table};
@@ -23,15 +23,9 @@ enum Series {
 /// The results of a run.
 #[pyclass(module = "dumbbell._core")]
 pub(crate) struct RunOutput {
-    /// One dict of metrics for each flow.
+    /// The metrics. They outlive the rest of the output.
     #[pyo3(get)]
-    flows: Py<PyList>,
-    /// One dict of metrics for each queue.
-    #[pyo3(get)]
-    queues: Py<PyList>,
-    /// One dict for each transfer, of applications with transfers.
-    #[pyo3(get)]
-    transfers: Py<PyList>,
+    rows: Py<RunRows>,
     tables: Vec<(String, Option<Series>)>,
     captures: Vec<Capture>,
     qlogs: Vec<Qlog>,
@@ -39,6 +33,24 @@ pub(crate) struct RunOutput {
 
 #[pymethods]
 impl RunOutput {
+    /// One dict of metrics for each flow.
+    #[getter]
+    fn flows(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        self.rows.get().flows(py)
+    }
+
+    /// One dict of metrics for each queue.
+    #[getter]
+    fn queues(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        self.rows.get().queues(py)
+    }
+
+    /// One dict for each transfer, of applications with transfers.
+    #[getter]
+    fn transfers(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        self.rows.get().transfers(py)
+    }
+
     /// The names of the traced tables.
     fn tables(&self) -> Vec<String> {
         self.tables.iter().map(|(name, _)| name.clone()).collect()
@@ -150,9 +162,7 @@ pub(crate) fn run(
         return Err(refused.unwrap_or_else(|| RunError::new_err("the run was ended")));
     };
     Ok(RunOutput {
-        flows: dicts(py, &output.flows)?,
-        queues: dicts(py, &output.queues)?,
-        transfers: dicts(py, &output.transfers)?,
+        rows: Py::new(py, RunRows::new(output.flows, output.queues, output.transfers))?,
         tables: output.trace.tables.into_iter().map(|t| (t.name.clone(), Some(Series::Kept(t)))).collect(),
         captures: output.captures,
         qlogs: output.qlogs,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.backends.base import Backend, Finished, Job, Table
+from dumbbell.backends.base import Backend, Finished, Job, MadeRows, Rows, Table
 from dumbbell.callable_package import call_lists
 from dumbbell.exceptions import BackendError
 from dumbbell.lazy import lazy as _lazy
@@ -37,6 +37,8 @@ __all__ = [
     "Job",
     "Kernel",
     "LinkEmulation",
+    "MadeRows",
+    "Rows",
     "Simulator",
     "Ssh",
     "Table",

@@ -11,7 +11,7 @@ from dumbbell.kernel.outcome import Table
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
-__all__ = ["Backend", "Finished", "Job", "Table"]
+__all__ = ["Backend", "Finished", "Job", "MadeRows", "Rows", "Table"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,34 @@ class Job:
         return build(self.cell.scenario, self.seed)
 
 
+class Rows(Protocol):
+    """The rows of a run, plain values. The simulator makes them at each access."""
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """A row for each flow."""
+        ...
+
+    @property
+    def queues(self) -> list[dict[str, Any]]:
+        """A row for each direction of a link."""
+        ...
+
+    @property
+    def transfers(self) -> list[dict[str, Any]]:
+        """A row for each transfer, page or ping."""
+        ...
+
+
+@dataclass(frozen=True)
+class MadeRows:
+    """Rows that are made."""
+
+    flows: list[dict[str, Any]]
+    queues: list[dict[str, Any]]
+    transfers: list[dict[str, Any]]
+
+
 @dataclass(frozen=True)
 class Finished:
     """A finished run.
@@ -45,8 +73,8 @@ class Finished:
     ----------
     job : Job
         The run that was asked for.
-    flows, queues, transfers : list of dict
-        Rows of results, plain values.
+    rows : Rows
+        Rows of results.
     tables : dict of str to Table
         Series by name, such as ``flow/f``.
     captures : dict of str to callable
@@ -60,9 +88,7 @@ class Finished:
     """
 
     job: Job
-    flows: list[dict[str, Any]]
-    queues: list[dict[str, Any]]
-    transfers: list[dict[str, Any]]
+    rows: Rows
     tables: Mapping[str, Table] = field(default_factory=dict)
     captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
     qlogs: dict[str, str] = field(default_factory=dict)

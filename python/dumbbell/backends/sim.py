@@ -153,7 +153,7 @@ class Simulator:
         captures: dict[str, Callable[[Path], None]] = {}
         if long is not None:
             captures = {name: partial(long.write_capture, name, output.write_capture) for name in output.captures()}
-        return Finished(job, output.flows, output.queues, output.transfers, tables, captures, dict(output.qlogs()))
+        return Finished(job, output.rows, tables, captures, dict(output.qlogs()))
 
 
 def _long_series(scenario: Scenario) -> LongSeries | None:

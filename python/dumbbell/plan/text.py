@@ -18,8 +18,12 @@ KEPT = 4_000_000
 """Characters of the plans that are kept: those of a thousand small cells, which wait for a thread and for results."""
 
 
+_PLANS = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_VALUES = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 class PlanText:
-    """The plan of a cell's runs as JSON, without the seed.
+    """The plan of a cell's runs as JSON, with sorted keys and without spaces: the text before and after the seed.
 
     A plan with more than `KEPT` characters is kept compressed. The run of many flows needs the memory, and as Python
     objects a plan takes several times as much as its text.
@@ -34,21 +38,18 @@ class PlanText:
 
     def __init__(self, cell: Cell) -> None:
         values = build(cell.scenario)
-        rest = {name: value for name, value in values.items() if name != "seed"}
-        before = {name: value for name, value in rest.items() if name < "seed"}
-        after = {name: value for name, value in rest.items() if name > "seed"}
-        plan = json.dumps(rest, allow_nan=False)[1:]
-        self.characters = len(plan)
+        before = _PLANS.encode({name: value for name, value in values.items() if name < "seed"})
+        after = _PLANS.encode({name: value for name, value in values.items() if name > "seed"})
+        self.characters = len(before) + len(after)
         large = self.characters > KEPT
         self.values = None if large else values
-        # Both begin after the seed.
-        self._plan = _Text(plan, large)
-        self._key = _Text(_sorted(after)[1:], large)
-        self._key_before = f"[{_sorted(cell.values)},", f',{_sorted(before)[:-1]},"seed":'
+        self._before = _Text(f'{before[:-1]},"seed":', large)
+        self._after = _Text(f",{after[1:]}", large)
+        self._cell = _VALUES.encode(cell.values)
 
     def around_seed(self) -> tuple[str, str]:
-        """Return the plan before and after the seed, as the simulator reads it."""
-        return '{"seed": ', f", {self._plan.read()}"
+        """Return the plan before and after the seed."""
+        return self._before.read(), self._after.read()
 
     def with_seed(self, seed: int) -> str:
         """Return the plan of a run."""
@@ -57,8 +58,7 @@ class PlanText:
 
     def of_run(self, repetition: int, seed: int) -> str:
         """Return ``[values of the cell, repetition, plan]`` with sorted keys and without spaces."""
-        values, before = self._key_before
-        return f"{values}{repetition}{before}{seed},{self._key.read()}]"
+        return f"[{self._cell},{repetition},{self.with_seed(seed)}]"
 
 
 class _Kept:
@@ -114,7 +114,3 @@ class _Text:
     def read(self) -> str:
         text = self._text
         return text if isinstance(text, str) else zlib.decompress(text).decode()
-
-
-def _sorted(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -15,7 +15,7 @@ from dumbbell.exceptions import BackendError, DumbbellError
 from dumbbell.results.build_hash import build_hash
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart
-from dumbbell.results.record import Run, run_key
+from dumbbell.results.record import Run, UnreadRun, run_key
 from dumbbell.results.run_files import MovedFiles, PackedFiles
 from dumbbell.results.runs import Place
 from dumbbell.results.stored_run import StoredRun
@@ -97,7 +97,7 @@ def maker(setup: Setup) -> Callable[[Task], Batch]:
             job = Job(cells[cell], repetition, scenario.repetition_seed(repetition))
             try:
                 finished = simulator.one(job)
-                run = Run.of(finished, 0, run_key(job))
+                run = UnreadRun.of(finished, run_key(job)).read()
                 files = PackedFiles.of(finished) if folder is None else MovedFiles.of(finished, folder)
             except DumbbellError as e:
                 batch.error = str(e)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dumbbell.results.record import Run
-from dumbbell.results.runs import Place, RunLog, Unpack
+from dumbbell.results.runs import AnyRun, Place, RunLog, Unpack
 from dumbbell.results.stored_run import StoredRun, check_of
 
 __all__ = ["Batches", "file_hash", "unreadable"]
@@ -199,7 +199,7 @@ class Batches:
                 self._writing.close()
             self._writing = None
 
-    def _freeze(self, runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
+    def _freeze(self, runs: Sequence[tuple[int, AnyRun]]) -> Unpack:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         lines = [self._lines[cell, run.repetition].rstrip("\n").split(" ", 2) for cell, run in runs]

@@ -30,6 +30,8 @@ VOICE_HEADERS = 40
 """RTP, UDP and IP headers of a voice packet, bytes."""
 SAMPLE_NS = 125_000
 """Speech in one byte of G.711, ns."""
+VARYING = frozenset({"rate_course", "opportunities", "delay_course"})
+"""Keys of links whose rate or delay changes over time, so that no single idle round trip exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +69,33 @@ def idle_paths(cell: Cell) -> dict[str, IdlePath]:
     plan = plan_values(cell)
     links = plan["links"]
     routes = routes_of(len(plan["nodes"]), tuple((link["from"], link["to"]) for link in links))
-    shared = {n for medium in plan.get("media", []) for n in (medium["down"], medium["up"])}
+    unset = {n for n, link in enumerate(links) if not VARYING.isdisjoint(link)}
+    unset.update(n for medium in plan.get("media", []) for n in (medium["down"], medium["up"]))
     found = {}
     for flow in plan["flows"]:
-        there, back = (routes.path(*ends) for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])))
-        if there is None or back is None:
+        there, back = routes.path(flow["from"], flow["to"]), routes.path(flow["to"], flow["from"])
+        if not there or not back or not unset.isdisjoint([*there, *back]):
             continue
-        data, acks = [links[n] for n in there], [links[n] for n in back]
-        if not data or shared.intersection([*there, *back]) or any(_varies(link) for link in (*data, *acks)):
-            continue
-        size = _packet(flow)
+        values = _stack_values(flow["transport"])
+        size = _packet(flow, values)
         if size is None:
             continue
-        reply = size if "ping" in (flow["application"]["kind"], flow["application"].get("name")) else ACK
-        small = _ms(data, ACK) + _ms(acks, ACK)
-        rate = min(_rate(link) for link in data)
-        header, trips = _headers(flow["transport"]), _handshake_rtts(flow["transport"])
-        found[flow["name"]] = IdlePath(rate, size, header, trips, _ms(data, size) + _ms(acks, reply), small)
+        data, acks = [links[n] for n in there], [links[n] for n in back]
+        ack_ms = _ms(acks, ACK)
+        is_ping = "ping" in (flow["application"]["kind"], flow["application"].get("name"))
+        reply_ms = _ms(acks, size) if is_ping else ack_ms
+        found[flow["name"]] = IdlePath(
+            rate_bps=min([_rate(link) for link in data]),
+            packet_bytes=size,
+            header_bytes=_headers(flow["transport"], values),
+            handshake_rtts=_handshake_rtts(flow["transport"], values),
+            rtt_ms=_ms(data, size) + reply_ms,
+            small_rtt_ms=_ms(data, ACK) + ack_ms,
+        )
     return found
 
 
-def _varies(link: Mapping[str, Any]) -> bool:
-    """Return True if a link's rate or delay changes over time, so that no single idle round trip exists."""
-    return any(key in link for key in ("rate_course", "opportunities", "delay_course"))
-
-
-def _packet(flow: Mapping[str, Any]) -> int | None:
+def _packet(flow: Mapping[str, Any], values: Mapping[str, str]) -> int | None:
     """The IP packet of a full segment, or of a datagram, bytes; None for a real program, whose sizes are unknown."""
     application = flow["application"]
     if flow["transport"]["kind"] == "udp" and application["kind"] == "program":
@@ -104,32 +107,31 @@ def _packet(flow: Mapping[str, Any]) -> int | None:
         if application["kind"] == "voice":
             return VOICE_HEADERS + int(application["packetization_ns"]) // SAMPLE_NS
         return int(application["packet_bytes"])
-    values = _stack_values(flow["transport"])
     if flow["transport"]["kind"] == "quic":
         return datagram_bytes(values) + UDP_IP
     return segment_bytes(values)
 
 
 def _stack_values(transport: Mapping[str, Any]) -> Mapping[str, str]:
-    """The parameters of a flow's stack, as texts."""
-    return stack_values(transport["stack"]["name"], transport["stack"]["params"])
+    """The parameters of a flow's stack, as texts; none without one."""
+    stack = transport.get("stack")
+    return {} if stack is None else stack_values(stack["name"], stack["params"])
 
 
-def _headers(transport: Mapping[str, Any]) -> int:
+def _headers(transport: Mapping[str, Any], values: Mapping[str, str]) -> int:
     """The headers of a full packet, bytes."""
     if transport["kind"] == "udp":
         return UDP_IP
     if transport["kind"] == "quic":
         return UDP_IP + QUIC_HEADERS
-    return segment_headers(_stack_values(transport))
+    return segment_headers(values)
 
 
-def _handshake_rtts(transport: Mapping[str, Any]) -> int:
+def _handshake_rtts(transport: Mapping[str, Any], values: Mapping[str, str]) -> int:
     """Round trips before a flow's first data."""
     if transport["kind"] == "udp":
         return 0
-    start = _stack_values(transport)["handshake"]
-    of_transport = {"0-rtt": 0, "none": 0, "false": 0}.get(start, 1)
+    of_transport = {"0-rtt": 0, "none": 0, "false": 0}.get(values["handshake"], 1)
     tls = transport.get("tls")
     if tls is None:
         return of_transport
@@ -139,22 +141,21 @@ def _handshake_rtts(transport: Mapping[str, Any]) -> int:
 
 def _rate(link: Mapping[str, Any]) -> float:
     """The rate that a link lets through for long: its own, or less if its policer or its queue shapes, bit/s."""
-    rates = [float(link["rate_bps"])]
+    rate = float(link["rate_bps"])
     if link.get("policer"):
-        rates.append(float(link["policer"]["rate_bps"]))
-    params = link["queue"]["params"]
-    for shaper, name in (("tbf", "rate"), ("cake", "bandwidth")):
-        if link["queue"]["name"] == shaper and params.get(name) not in {None, "unlimited", "link"}:
-            rates.append(float(_core.parse("rate", str(params[name]))))
-    return min(rates)
+        rate = min(rate, float(link["policer"]["rate_bps"]))
+    queue = link["queue"]
+    shaped = queue["params"].get({"tbf": "rate", "cake": "bandwidth"}.get(queue["name"]))
+    if shaped not in {None, "unlimited", "link"}:
+        rate = min(rate, float(_core.parse("rate", str(shaped))))
+    return rate
 
 
 def _ms(path: list[Mapping[str, Any]], size: int) -> float:
     """Return the time that a packet of that size needs along a path, ms."""
-    each = (
-        1e-6 * link["delay_ns"] + 8e3 * (size + link.get("overhead_bytes", 0)) / link["rate_bps"] for link in path
+    return float(
+        sum([1e-6 * link["delay_ns"] + 8e3 * (size + link["overhead_bytes"]) / link["rate_bps"] for link in path])
     )
-    return float(sum(each))
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ from dumbbell.processors import cores
 from dumbbell.registry import unknown
 from dumbbell.results import apart
 from dumbbell.results.batch import Batch
-from dumbbell.results.record import Run, run_key
+from dumbbell.results.record import UnreadRun, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.run_files import folder_of_files
 from dumbbell.results.runs import PART, Place, RunLog, Runs
@@ -161,7 +161,7 @@ def _run(
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
     chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]
-    log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1))
+    log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1), most=PART)
     making = _Making(scenario, backend, store, log, how)
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
@@ -273,7 +273,7 @@ class _Making:
         if self.store is not None:
             self.store.keep(finished, cell, key)
         else:
-            self.log.add(cell, Run.of(finished, 0, key))
+            self.log.add(cell, UnreadRun.of(finished, key))
             if finished.tables:
                 self.tables[key] = finished.tables
 

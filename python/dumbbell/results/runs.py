@@ -1,4 +1,4 @@
-"""The runs of a sweep, in any number: those used last as objects, the others packed.
+"""The runs of a sweep, in any number: those used last as objects, the others packed or unread.
 
 A run with its rows takes about 30 KB as objects and a tenth of that packed: a sweep of 100,000 runs fits into the
 memory of a laptop. Runs finish in any order. The runs of neighboring cells form a part, which is packed, sorted, as
@@ -13,15 +13,16 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, overload
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.export import Frame
 from dumbbell.results.frame_parts import FramePart, TablePart
-from dumbbell.results.record import Run
+from dumbbell.results.record import Run, UnreadRun
 from dumbbell.results.stored_run import StoredRun
 
-__all__ = ["PART", "Place", "RunLog", "Runs", "Unpack", "pack"]
+__all__ = ["PART", "AnyRun", "Place", "RunLog", "Runs", "Unpack", "pack"]
 
 PART = 512
 """Runs that are packed together, about."""
@@ -30,15 +31,20 @@ UNPACKED = 4
 
 Place = tuple[int, int]
 """The cell of a run (its number) and its repetition."""
+AnyRun = Run | StoredRun | UnreadRun
 Unpack = Callable[[], list[Run]]
 
 
-def pack(runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
+def pack(runs: Sequence[tuple[int, AnyRun]]) -> Unpack:
     """Pack runs in memory; returns the function that unpacks them.
 
-    As pickles, which take a fifth of the time of JSON. They never leave the process.
+    Unread runs stay as they are. The others become pickles, which take a fifth of the time of JSON. They never leave
+    the process.
     """
-    contents = [run.text if isinstance(run, StoredRun) else run.stored() for _, run in runs]
+    unread = [run for _, run in runs if isinstance(run, UnreadRun)]
+    if len(unread) == len(runs):
+        return lambda: [run.read() for run in unread]
+    contents = [run.text if isinstance(run, StoredRun) else _read(run).stored() for _, run in runs]
     packed = zlib.compress(pickle.dumps(contents, protocol=pickle.HIGHEST_PROTOCOL), level=1)
 
     def unpack() -> list[Run]:
@@ -46,6 +52,10 @@ def pack(runs: Sequence[tuple[int, Run | StoredRun]]) -> Unpack:
         return [Run(**(json.loads(run) if isinstance(run, str) else run)) for run in contents]
 
     return unpack
+
+
+def _read(run: AnyRun) -> Run:
+    return run if isinstance(run, Run) else run.read()
 
 
 class RunLog:
@@ -57,6 +67,8 @@ class RunLog:
         Neighboring cells that form a part.
     freeze : callable
         Stores the runs of a part, given with their cells, and returns the function that reads them again.
+    most : int, optional
+        Most runs that are frozen together; default: those of a part.
 
     Attributes
     ----------
@@ -65,14 +77,18 @@ class RunLog:
     """
 
     def __init__(
-        self, cells: int = 1, freeze: Callable[[Sequence[tuple[int, Run | StoredRun]]], Unpack] = pack
+        self,
+        cells: int = 1,
+        freeze: Callable[[Sequence[tuple[int, AnyRun]]], Unpack] = pack,
+        most: int | None = None,
     ) -> None:
         self.damaged = 0
         self._cells = cells
         self._freeze = freeze
+        self._most = most
         self._at: dict[Place, tuple[int, int]] = {}
         self._packed: list[Unpack] = []
-        self._pending: dict[int, dict[Place, Run | StoredRun]] = {}
+        self._pending: dict[int, dict[Place, AnyRun]] = {}
         self._unpacked: OrderedDict[int, list[Run]] = OrderedDict()
         self.frame_parts: list[FramePart] = []
         """Rows of runs as columns, as far as worker processes have made them."""
@@ -88,7 +104,7 @@ class RunLog:
         """Return the part of a cell."""
         return cell // self._cells
 
-    def add(self, cell: int, run: Run | StoredRun) -> None:
+    def add(self, cell: int, run: AnyRun) -> None:
         """Add a run of a cell."""
         self._pending.setdefault(self.part(cell), {})[cell, run.repetition] = run
 
@@ -102,8 +118,9 @@ class RunLog:
 
     def close(self, part: int) -> None:
         """Pack the runs of a part."""
-        runs = sorted(self._pending.pop(part, {}).items())
-        if runs:
+        every = sorted(self._pending.pop(part, {}).items(), key=itemgetter(0))
+        most = self._most or max(len(every), 1)
+        for runs in (every[k : k + most] for k in range(0, len(every), most)):
             self.add_packed([place for place, _ in runs], self._freeze([(place[0], run) for place, run in runs]))
             objects = [run for _, run in runs if isinstance(run, Run)]
             if len(objects) == len(runs):
@@ -123,7 +140,7 @@ class RunLog:
         """Return a run; KeyError without it."""
         pending = self._pending.get(self.part(place[0]), {}).get(place)
         if pending is not None:
-            return pending.read() if isinstance(pending, StoredRun) else pending
+            return _read(pending)
         number, k = self._at[place]
         return self._runs_of(number)[k]
 

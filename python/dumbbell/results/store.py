@@ -39,7 +39,7 @@ from dumbbell.results import former, manifests
 from dumbbell.results.batches import Batches, file_hash, unreadable
 from dumbbell.results.build_hash import build_hash
 from dumbbell.results.file_names import file_name, files_in, write_names
-from dumbbell.results.record import Run
+from dumbbell.results.record import UnreadRun
 from dumbbell.results.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
 from dumbbell.results.runs import PART, RunLog
 from dumbbell.results.stored_run import StoredRun
@@ -320,7 +320,7 @@ class Store:
         """Write a finished run of a cell, its series and captures first."""
         with self._writing():
             self._keep_run_files(RunFiles.of(finished), key)
-            self.runs.keep(cell, Run.of(finished, 0, key))
+            self.runs.keep(cell, UnreadRun.of(finished, key).read())
 
     def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles | MovedFiles]) -> None:
         """Write finished runs that are text already; first their series and captures, by key."""

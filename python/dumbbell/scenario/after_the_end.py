@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.link import Direction
@@ -43,7 +43,7 @@ def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direct
     if isinstance(part, Direction):
         yield path, part
     values = part.__dict__
-    for name, key in _keys(type(part)):
+    for name, key in _ways(type(part)):
         value = values[name]
         if isinstance(value, Part):
             yield from _directions(value, [*path, key])
@@ -54,10 +54,19 @@ def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direct
 
 
 @cache
-def _keys(model: type[Part]) -> list[tuple[str, str]]:
-    """Return the fields of a part that may hold parts, each with its key."""
-    plain = {bool, int, float, str}
-    return [(name, f.alias or name) for name, f in model.model_fields.items() if f.annotation not in plain]
+def _ways(model: type[Part]) -> list[tuple[str, str]]:
+    """Return the fields of a part that may hold sections of links, each with its key."""
+    return [(name, f.alias or name) for name, f in model.model_fields.items() if _leads_to_links(f.annotation, model)]
+
+
+def _leads_to_links(kind: Any, *within: type[Part]) -> bool:  # noqa: ANN401 - a type, or a form of `typing`
+    """Return True if a value of this kind may be a section of a link, or hold one, at any depth."""
+    if not (isinstance(kind, type) and issubclass(kind, Part)):
+        return any(_leads_to_links(inner, *within) for inner in get_args(kind))
+    if issubclass(kind, Direction):
+        return True
+    fields = kind.model_fields.values() if kind not in within else ()
+    return any(_leads_to_links(field.annotation, *within, kind) for field in fields)
 
 
 def _steps(value: object, path: list[str], end: int) -> Iterator[tuple[str, Duration, bool]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
 from dumbbell.scenario.link import Direction, DropRule, LinkOverride
 from dumbbell.scenario.registry_choice import Queue
-from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage, first_rate_bps
+from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage, first_delay_ns, first_rate_bps
 from dumbbell.scenario.units import Overhead
 from dumbbell.scenario.wifi import Wifi
 
@@ -24,8 +25,7 @@ class Rule:
     place: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """One direction of a link. A value that no section gives is None; every network gives rate and delay."""
 
     rate: LinkRate | None
@@ -51,6 +51,11 @@ class Settings:
             return self.wifi.rate_bps
         return first_rate_bps(self.rate) if self.rate is not None else 0
 
+    @property
+    def delay_ns(self) -> int:
+        """The propagation delay at the start."""
+        return first_delay_ns(self.delay) if self.delay is not None else 0
+
 
 def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
     """Merge link sections (the first that gives a value wins), each with its place, into forward and reverse.
@@ -58,18 +63,20 @@ def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
     The reverse direction takes what ``reverse`` gives; rate, delay, outages, queue and overhead otherwise follow the
     same section's forward direction; everything else otherwise is none.
     """
-    forward: list[tuple[Direction, str]] = list(sections)
-    backward = [(s.reverse, f"{place}.reverse") for s, place in sections if s.reverse is not None]
+    backward: list[tuple[Direction, str]] = []
     shared: list[tuple[Direction, str]] = []
     for section, place in sections:
         if section.reverse is not None:
-            shared.append((section.reverse, f"{place}.reverse"))
+            backward.append((section.reverse, f"{place}.reverse"))
+            shared.append(backward[-1])
         shared.append((section, place))
     place = sections[-1][1]
-    return _settings(forward, forward, place), _settings(shared, backward, place)
+    forward = _given(sections)
+    common = forward if not backward else _given(shared)
+    return _settings(forward, forward, sections, place), _settings(common, _given(backward), backward, place)
 
 
-def _given(sections: list[tuple[Direction, str]]) -> dict[str, Any]:
+def _given(sections: Sequence[tuple[Direction, str]]) -> dict[str, Any]:
     """Return each key with the value of the first section that gives it."""
     found: dict[str, Any] = {}
     for section, _ in reversed(sections):
@@ -82,15 +89,17 @@ def _defaults() -> tuple[Queue, Overhead]:
     return Queue(name="droptail"), Overhead("0 bytes")
 
 
-def _settings(shared: list[tuple[Direction, str]], own: list[tuple[Direction, str]], place: str) -> Settings:
-    """Merge: rate, delay, outages, queue and overhead from ``shared``, everything else from ``own``."""
+def _settings(
+    common: Mapping[str, Any], single: Mapping[str, Any], own: Sequence[tuple[Direction, str]], place: str
+) -> Settings:
+    """Merge: rate, delay, outages, queue and overhead from ``common``, everything else from ``single``.
+
+    The sections ``own`` give ``single``.
+    """
     rules: tuple[Rule, ...] = ()
-    for section, where in own:
-        if section.drops is not None:
-            rules = tuple(Rule(r, f"{where}.drops.{n}") for n, r in enumerate(section.drops))
-            break
-    common = _given(shared)
-    single = common if own is shared else _given(own)
+    if "drops" in single:
+        where = next(where for section, where in own if section.drops is not None)
+        rules = tuple(Rule(r, f"{where}.drops.{n}") for n, r in enumerate(single["drops"]))
     return Settings(
         rate=common.get("rate"),
         delay=common.get("delay"),

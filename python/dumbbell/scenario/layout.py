@@ -18,11 +18,10 @@ from dumbbell.registry import unknown
 from dumbbell.scenario.capture_points import Point, capture_points
 from dumbbell.scenario.directions import Rule
 from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.ground import Crossing
 from dumbbell.scenario.media import Medium, media
 from dumbbell.scenario.offered import rate_of
 from dumbbell.scenario.paths import join
-from dumbbell.scenario.routes import routes_of
-from dumbbell.scenario.schedules import first_delay_ns
 from dumbbell.scenario.topology import Drawing, Edge, draw
 
 if TYPE_CHECKING:
@@ -82,44 +81,45 @@ def lay_out(scenario: Scenario) -> Layout:
         If parts of the scenario contradict each other.
     """
     flows = scenario.single_flows
-    drawing = draw(scenario.network, flows)
-    crossing = _Crossing(drawing, flows)
+    drawing = draw(scenario.network, flows, scenario.ground)
+    crossing = scenario.ground.crossing
     drops = _drops(drawing, flows, crossing)
-    _check_traced(scenario, [edge.name for edge in drawing.edges])
+    _check_traced(scenario, drawing)
     base_rtt_ns, has_classes = _check_queues(drawing, flows, crossing)
     points = capture_points(scenario.capture, drawing)
-    crossed: list[list[int]] = [[] for _ in flows]
-    for number, of_edge in enumerate(crossing.flows):
-        for n in dict.fromkeys(of_edge):  # a path and its reverse may share a link
-            crossed[n].append(number)
     rates = [
         rate_of(flow, path, drawing.edges, scenario.duration.ns)
         for flow, path in zip(flows, crossing.forward, strict=True)
     ]
     of_media = media(drawing, crossing.forward, crossing.flows)
-    return Layout(drawing, base_rtt_ns, drops, points, has_classes, crossed, of_media, rates)
+    return Layout(drawing, base_rtt_ns, drops, points, has_classes, crossing.crossed, of_media, rates)
 
 
-def _check_traced(scenario: Scenario, links: list[str]) -> None:
+def _check_traced(scenario: Scenario, drawing: Drawing) -> None:
     """Refuse to trace a flow or a link that doesn't exist."""
-    known = [*(flow.name for flow in scenario.single_flows), *links]
-    for n, name in enumerate(scenario.trace.only or []):
+    if not scenario.trace.only:
+        return
+    known = [*(flow.name for flow in scenario.single_flows), *(edge.name for edge in drawing.edges)]
+    for n, name in enumerate(scenario.trace.only):
         if name not in known:
             raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
 
 
-def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> tuple[list[int], list[bool]]:
+def _check_queues(drawing: Drawing, flows: list[Flow], crossing: Crossing) -> tuple[list[int], list[bool]]:
     """Check the queues' parameters and the classes of the flows on them.
 
     Returns, for each edge, its base RTT in ns, and True if its queue has classes.
     """
     base_rtt_ns, has_classes = [], []
     checked: dict[tuple[int, int], int | None] = {}  # most links have the settings of another one
-    for number, edge in enumerate(drawing.edges):
-        queue, rate = edge.settings.queue, edge.settings.rate_bps or 1
-        rtt = _base_rtt(edge, crossing.base_rtt[number])
+    for edge, largest, crossed_by in zip(
+        drawing.edges, _largest_rtts(drawing, crossing), crossing.flows, strict=True
+    ):
+        queue = edge.settings.queue
+        rtt = _base_rtt(edge, largest)
         base_rtt_ns.append(rtt)
         if (same := (id(edge.settings), rtt)) not in checked:
+            rate = edge.settings.rate_bps or 1
             try:
                 if queue.own is not None:
                     checked[same] = queue.own.check(dict(queue.params), rate, rtt)
@@ -132,8 +132,10 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> t
                 raise ScenarioError([Problem(place if whole else f"{place}.{where}", message)]) from None
         classes = checked[same]
         has_classes.append(classes is not None)
-        for n in crossing.flows[number]:
-            if classes is not None and flows[n].class_ >= classes:
+        if classes is None:
+            continue
+        for n in crossed_by:
+            if flows[n].class_ >= classes:
                 place = f"{join(['flows', flows[n].name])}.class"
                 why = (
                     f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
@@ -142,34 +144,15 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> t
     return base_rtt_ns, has_classes
 
 
-def _delay(edge: Edge) -> int:
-    return first_delay_ns(edge.settings.delay) if edge.settings.delay is not None else 0
-
-
-class _Crossing:
-    """The flows that cross each link (`flows`: in either direction), and the largest base round-trip time among them.
+def _largest_rtts(drawing: Drawing, crossing: Crossing) -> list[int | None]:
+    """Return, by edge, the largest base round-trip time of the flows that cross it, ns; None without such a flow.
 
     A flow's base round-trip time is the propagation delay of its path in both directions. Transmission times depend
     on packet sizes and are not part of it.
     """
-
-    def __init__(self, drawing: Drawing, flows: list[Flow]) -> None:
-        numbers = {name: n for n, name in enumerate(drawing.nodes)}
-        routes = routes_of(len(drawing.nodes), tuple((numbers[e.from_], numbers[e.to]) for e in drawing.edges))
-        self.base_rtt: list[int | None] = [None] * len(drawing.edges)
-        self.forward: list[set[int]] = []
-        self.flows: list[list[int]] = [[] for _ in drawing.edges]
-        for n, (flow, (sender, receiver)) in enumerate(zip(flows, drawing.ends, strict=True)):
-            data = routes.path(numbers[sender], numbers[receiver])
-            acks = routes.path(numbers[receiver], numbers[sender])
-            if data is None or acks is None:
-                place = f"{join(['flows', flow.name])}.to"
-                raise ScenarioError([Problem(place, f"no path leads from '{sender}' to '{receiver}'")])
-            rtt = sum(_delay(drawing.edges[e]) for e in [*data, *acks])
-            self.forward.append(set(data))
-            for e in [*data, *acks]:
-                self.flows[e].append(n)
-                self.base_rtt[e] = max(rtt, self.base_rtt[e] or 0)
+    delays = [edge.settings.delay_ns for edge in drawing.edges]
+    rtts = [sum([delays[edge] for edge in round_trip]) for round_trip in crossing.round_trips]
+    return [max([rtts[n] for n in of_edge], default=None) for of_edge in crossing.flows]
 
 
 def _base_rtt(edge: Edge, rtt: int | None) -> int:
@@ -192,7 +175,7 @@ def _values(params: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, 
             yield f"{within}{key}", value
 
 
-def _drops(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[list[Drop]]:
+def _drops(drawing: Drawing, flows: list[Flow], crossing: Crossing) -> list[list[Drop]]:
     """Find each link's drop rules; a rule that applies to no link is an error."""
     names = [f.name for f in flows]
     given: dict[str, Rule] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property, partial
@@ -23,6 +23,7 @@ from dumbbell.scenario.cells import Cell, Cells
 from dumbbell.scenario.copies import copies_of
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.ground import Ground, ground_of, shape_of
 from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
 from dumbbell.scenario.own_code import OwnCode, Source
@@ -44,6 +45,9 @@ _IN_CELL: ContextVar[bool] = ContextVar("_IN_CELL", default=False)
 _TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
 """True while a stored scenario is read."""
 
+
+TIMED = frozenset({"duration", "flows", "measure_from", "repetitions", "start_jitter", "until"})
+"""Parts whose values have to suit each other."""
 
 _BEFORE_CELLS: ContextVar[Callable[[Scenario], None] | None] = ContextVar("_BEFORE_CELLS", default=None)
 
@@ -125,12 +129,19 @@ class Scenario(Part):
                 if self.cells.seen.problems:
                     raise ScenarioError(self.cells.seen.problems)
 
-    def _complete(self, found: files.Files) -> None:
-        """Check what several parts have to do with each other."""
+    def _complete(self, found: files.Files, changed: Collection[str] = TIMED) -> None:
+        """Check what several parts have to do with each other, as far as some of them have changed."""
         self._files = found
-        if problems := self._own_problems():
+        if not TIMED.isdisjoint(changed) and (problems := self._own_problems()):
             raise ScenarioError(problems)
         _ = self.layout
+
+    def _kept(self, parts: Mapping[str, Any]) -> set[str]:
+        """Return the cached properties that a change of these parts leaves as they are."""
+        if "flows" in parts:
+            return set()
+        same = shape_of(parts.get("network", self.network)) == shape_of(self.network)
+        return {"single_flows", "ground"} if same else {"single_flows"}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -204,6 +215,11 @@ class Scenario(Part):
         return copies_of(self.flows)
 
     @cached_property
+    def ground(self) -> Ground:
+        """The part of the layout that does not depend on the links' settings."""
+        return ground_of(self.network, self.single_flows)
+
+    @cached_property
     def layout(self) -> Layout:
         """The network drawn out, with the ends and paths of the flows; the sweep is not part of it."""
         return lay_out(self)
@@ -236,13 +252,13 @@ class Scenario(Part):
             raise ScenarioError([])
         made = self.__copy__()
         own = made.__dict__
-        for name in own.keys() - type(self).model_fields.keys():
+        for name in own.keys() - type(self).model_fields.keys() - self._kept(parts):
             del own[name]  # cached properties
         own.update(parts, sweep=None)
         made.__pydantic_fields_set__.discard("sweep")
         made.__pydantic_fields_set__.update(parts)
         with files.beside(files.current().fresh()) as found:
-            made._complete(found)
+            made._complete(found, parts)
         return made
 
     def repetition_seed(self, repetition: int) -> int:

@@ -167,9 +167,9 @@ def _costs(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[tuple[int, Cos
 def _cost(finished: Finished) -> Cost:
     plan = finished.job.plan()
     seconds = plan["duration_ns"] * 1e-9
-    ends = [row["end_s"] for row in finished.transfers]
+    ends = [row["end_s"] for row in finished.rows.transfers]
     if all(flow["application"].get("repeat") for flow in plan["flows"]) and None not in ends:
         seconds = min(seconds, max(ends, default=seconds))
-    packets = sum(queue["departures"] for queue in finished.queues)
+    packets = sum(queue["departures"] for queue in finished.rows.queues)
     share = packets * EVENT_S / max(seconds, 1e-3) / cores()
     return Cost(seconds + OVERHEAD_S, min(max(share / MOST, 1 / AT_ONCE), 1.0))

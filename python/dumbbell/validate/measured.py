@@ -70,7 +70,8 @@ class Measured:
     def of(cls, runs: Sequence[Finished], duration_s: float) -> Self:
         """Take over the runs of a case, in the order of repetitions."""
         flows = []
-        for n, first in enumerate(runs[0].flows):
+        rows = [run.rows.flows for run in runs]
+        for n, first in enumerate(rows[0]):
             table = runs[0].tables.get(f"flow/{first['name']}", {})
             cwnd, srtt = np.array([]), np.array([])
             if len(table.get("t_ns", ())):
@@ -80,7 +81,7 @@ class Measured:
                 # The trace has bytes; the figures' mean, in segments, gives the bytes of one segment.
                 mean = binned(time, table["cwnd"].astype(float), duration_s, duration_s - time[0], time[0])[0]
                 cwnd *= (first["cwnd_mean_packets"] or np.nan) / mean
-            figures = {key: [run.flows[n].get(key) for run in runs] for key in FIGURES}
+            figures = {key: [each[n].get(key) for each in rows] for key in FIGURES}
             flows.append(FlowMeasured(first["name"], first["variant"], figures, cwnd, srtt))
         return cls(flows)
 
