@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dumbbell import Scenario
-from dumbbell.backends import Finished, Job, MadeRows
+from dumbbell.backends import Finished, Job, RowLists
 from dumbbell.backends.host_kernel import HostKernel
 from dumbbell.backends.link_emulation import LinkEmulation
 from dumbbell.exceptions import BackendError
@@ -53,7 +53,7 @@ class Counting(LinkEmulation):
             self.now -= 1
         if job.repetition == 1:
             raise BackendError("it failed")
-        return Finished(job, MadeRows([], [], []))
+        return Finished(job, RowLists([], [], []))
 
 
 def jobs() -> list[Job]:

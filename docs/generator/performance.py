@@ -20,16 +20,11 @@ def _value(table: Table, workload: str, quantity: str) -> str:
     return next(row[2] for row in table.rows if row[0].startswith(workload) and row[1].startswith(quantity))
 
 
-def _counted() -> dict[str, str]:
-    """Return the instructions per packet by workload, of the table that is renewed with the budgets."""
-    return {row[0]: row[1] for row in _read("instructions").rows}
-
-
 def answer() -> str:
     """Say how fast the simulator is, and how many goals are reached."""
     table = _read("speed")
     rate, ratio = (_value(table, NS2, quantity) for quantity in ("million packets", "times ns-2, median"))
-    count = _counted()[NS2]
+    count = _value(table, NS2, "instructions")
     goals = [row[4] for row in table.rows if row[3]]
     return (
         f"The simulator delivers {rate} million data packets per second of CPU time, {ratio} times as many as ns-2 "
@@ -41,9 +36,8 @@ def answer() -> str:
 def missed() -> str:
     """List the goals that are missed, the furthest first."""
     rows = []
-    for workload, quantity, timed, goal, reached in _read("speed").rows:
+    for workload, quantity, value, goal, reached in _read("speed").rows:
         if reached == "no":
-            value = _counted().get(workload, timed) if quantity == "instructions per packet" else timed
             relation, limit = goal.split()
             far = float(value) / float(limit) if relation == "≤" else float(limit) / float(value)
             rows.append((far, f"- {workload}: {quantity} {value}, goal {goal}"))
@@ -72,8 +66,8 @@ def lookahead() -> str:
         # Two of the six links that a packet and its ACK cross, and the queue.
         shares.append((cost["links"] / 3 + cost["queue disciplines"]) / cost["instructions per packet"])
     return (
-        f"Between two synchronizations there are {min(times):.0f} to {max(times):.0f} µs of work, far more than a "
-        "synchronization of threads costs (some µs), so that lookahead isn't the limit. The limit is the part with "
+        f"Between two synchronizations there are {min(times):.0f} to {max(times):.0f} µs of work; a synchronization of "
+        "threads costs some µs. So the lookahead limits the smallest workload. The limit of the others is the part with "
         f"the bottleneck: its two links and its queue need {100 * min(shares):.0f} to {100 * max(shares):.0f} % of "
         f"the instructions, which bounds the gain at {1 / max(shares):.0f} to {1 / min(shares):.0f} times, whatever "
         "the number of cores."

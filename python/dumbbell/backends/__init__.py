@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.backends.base import Backend, Finished, Job, MadeRows, Rows, Table
+from dumbbell.backends.base import Backend, Finished, Job, RowLists, Rows, Table
 from dumbbell.callable_package import call_lists
 from dumbbell.exceptions import BackendError
 from dumbbell.lazy import lazy as _lazy
@@ -37,7 +37,7 @@ __all__ = [
     "Job",
     "Kernel",
     "LinkEmulation",
-    "MadeRows",
+    "RowLists",
     "Rows",
     "Simulator",
     "Ssh",

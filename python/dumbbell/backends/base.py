@@ -11,7 +11,7 @@ from dumbbell.kernel.outcome import Table
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
-__all__ = ["Backend", "Finished", "Job", "MadeRows", "Rows", "Table"]
+__all__ = ["Backend", "Finished", "Job", "RowLists", "Rows", "Table"]
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class MadeRows:
-    """Rows that are made."""
+class RowLists:
+    """Rows in lists, such as those that a kernel's agent has sent."""
 
     flows: list[dict[str, Any]]
     queues: list[dict[str, Any]]

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from dumbbell import _core, activity
 from dumbbell.backends import programs
-from dumbbell.backends.base import Finished, Job, MadeRows
+from dumbbell.backends.base import Finished, Job, RowLists
 from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean, qlogs
@@ -316,7 +316,7 @@ class HostKernel(ABC):
         if read.reports:
             facts["programs"] = read.reports
         facts["warnings"] += read.warnings
-        rows = MadeRows(result["flows"], result["queues"], result["transfers"])
+        rows = RowLists(result["flows"], result["queues"], result["transfers"])
         return Finished(job, rows, made.tables, kept, facts=facts)
 
     @staticmethod

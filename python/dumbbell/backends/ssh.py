@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from dumbbell import _core
-from dumbbell.backends.base import Finished, Job, MadeRows
+from dumbbell.backends.base import Finished, Job, RowLists
 from dumbbell.backends.host_kernel import Calibration
 from dumbbell.backends.options import Switch, cell_of, is_on, number, one_of, sample
 from dumbbell.exceptions import BackendError
@@ -197,7 +197,7 @@ class Ssh:
         for n, point in enumerate(points if router is not None else []):
             captures[point["name"]] = partial(_write, router.payloads[1 + n] if router else b"")
         queues = router.document["queues"] if router is not None else []
-        rows = MadeRows(merged.flows, queues, merged.transfers)
+        rows = RowLists(merged.flows, queues, merged.transfers)
         return Finished(job, rows, merged.tables, captures, facts=facts)
 
     async def _calibrated(self, plan: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.backends import programs
-from dumbbell.backends.base import Finished, Job, MadeRows
+from dumbbell.backends.base import Finished, Job, RowLists
 from dumbbell.backends.options import Switch, cell_of, is_on, number, one_of, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
@@ -204,7 +204,7 @@ class Uml:
                 failures = "; ".join(read.failures)
                 raise programs.ProgramError(f"back end 'uml', repetition {job.repetition}{cell_of(job)}: {failures}")
             facts |= {"programs": read.reports, "invalid": read.contradictions, "warnings": read.warnings}
-        rows = MadeRows(result["flows"], result["queues"], result["transfers"])
+        rows = RowLists(result["flows"], result["queues"], result["transfers"])
         return Finished(job, rows, finished.tables, kept, facts=facts)
 
 
