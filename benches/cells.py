@@ -3,7 +3,8 @@
     python benches/cells.py repetitions    # of one cell
     python benches/cells.py sweep          # 10,000 cells with one repetition
 
-CPU time is that of the runs, and with the frame of all flows. benches/speed.py starts it, so that a process of its own is measured, its start included.
+CPU time is that of the runs, and with the frame of all flows. benches/speed.py starts it, so that a process of its
+own is measured, its start included.
 """
 
 from __future__ import annotations
