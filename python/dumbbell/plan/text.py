@@ -11,7 +11,7 @@ from typing import Any
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
-__all__ = ["PlanText", "plan_text", "plan_values"]
+__all__ = ["PlanText", "as_in_plan", "plan_text", "plan_values"]
 
 
 KEPT = 4_000_000
@@ -20,6 +20,11 @@ KEPT = 4_000_000
 
 _PLANS = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _VALUES = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+def as_in_plan(part: object) -> str:
+    """Write a part of a plan as it is in the plan's text."""
+    return _PLANS.encode(part)
 
 
 class PlanText:

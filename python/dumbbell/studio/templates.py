@@ -25,7 +25,7 @@ from itertools import product
 from typing import Any
 
 from dumbbell.exceptions import ScenarioError
-from dumbbell.plan.text import plan_text
+from dumbbell.plan.text import as_in_plan, plan_text
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.toml import write
@@ -104,16 +104,16 @@ def _plan_template(flows: int) -> Template:
         str(bottleneck["rate_bps"]): [{"whole": [["rate", 10**6]]}],
         str(bottleneck["delay_ns"]): [{"whole": [["rtt", MS / 2]]}],
         str(bottleneck["loss"]): [{"float": "loss", "times": 0.01}],
-        json.dumps(bottleneck["queue"]): [{"pick": "queues", "by": ["discipline"]}],
+        as_in_plan(bottleneck["queue"]): [{"pick": "queues", "by": ["discipline"]}],
     }
     for n, flow in enumerate(plan["flows"]):
         access = plan["links"][2 + 4 * n]
         tokens[str(access["base_rtt_ns"])] = [{"whole": _rtt(n)}]
         tokens[str(access["delay_ns"])] = [{"whole": [[f"flows.{n}.extra", MS / 4]]}]
         tokens[str(flow["start_ns"])] = [{"whole": [[f"flows.{n}.start", S]]}]
-        tokens[json.dumps(flow["application"])] = [{"pick": "applications", "by": [f"flows.{n}.application"]}]
+        tokens[as_in_plan(flow["application"])] = [{"pick": "applications", "by": [f"flows.{n}.application"]}]
         by = [f"flows.{n}.{name}" for name in ("variant", "stack", "ecn")]
-        tokens.setdefault(json.dumps(flow["transport"]), []).append({"pick": "transports", "by": by})
+        tokens.setdefault(as_in_plan(flow["transport"]), []).append({"pick": "transports", "by": by})
     # The base RTT of the bottleneck, in both directions, is the largest of the flows.
     longest: Hole = {"largest": [_rtt(n) for n in range(flows)]}
     key = str(bottleneck["base_rtt_ns"])
@@ -165,12 +165,12 @@ def _tables() -> dict[str, dict[str, Template]]:
     for discipline in _options(PATH, "discipline"):
         plan = json.loads(plan_of(scenario({**settings, "discipline": discipline})))
         limit = {f"{settings['buffer']} packets": [{"number": "buffer", "times": 1, "unit": "packets"}]}
-        tables["queues"][discipline] = _cut(json.dumps(plan["links"][0]["queue"]), limit)
+        tables["queues"][discipline] = _cut(as_in_plan(plan["links"][0]["queue"]), limit)
     for kind in _options(FLOW, "application"):
         own = {**settings, "flows": [{**flow, "application": kind}]}
         made = json.loads(plan_of(scenario(own)))["flows"][0]["application"]
         size = {str(flow["size"] * 1000): [{"whole": [["flow.size", 1000]]}]}
-        tables["applications"][kind] = _cut(json.dumps(made), size if kind == "transfer" else {})
+        tables["applications"][kind] = _cut(as_in_plan(made), size if kind == "transfer" else {})
         section = _section({"application": document(own)["flows"][0]["application"]})
         text = {f"{flow['size']} kB": [{"number": "flow.size", "times": 1, "unit": "kB"}]}
         tables["application sections"][kind] = _cut(section, text if kind == "transfer" else {})
@@ -180,7 +180,7 @@ def _tables() -> dict[str, dict[str, Template]]:
     for variant, (stack, ecn) in product(_options(FLOW, "variant"), stacks):
         chosen = {**flow, "variant": variant, "stack": stack, "ecn": ecn}
         made = json.loads(plan_of(scenario({**settings, "flows": [chosen]})))["flows"][0]["transport"]
-        tables["transports"][f"{variant}|{stack}|{ecn}"] = [json.dumps(made)]
+        tables["transports"][f"{variant}|{stack}|{ecn}"] = [as_in_plan(made)]
     return tables
 
 
