@@ -66,9 +66,9 @@ def lookahead() -> str:
         # Two of the six links that a packet and its ACK cross, and the queue.
         shares.append((cost["links"] / 3 + cost["queue disciplines"]) / cost["instructions per packet"])
     return (
-        f"Between two synchronizations there are {min(times):.0f} to {max(times):.0f} µs of work; a synchronization of "
-        "threads costs some µs. So the lookahead limits the smallest workload. The limit of the others is the part with "
-        f"the bottleneck: its two links and its queue need {100 * min(shares):.0f} to {100 * max(shares):.0f} % of "
-        f"the instructions, which bounds the gain at {1 / max(shares):.0f} to {1 / min(shares):.0f} times, whatever "
-        "the number of cores."
+        f"Between two synchronizations there are {min(times):.0f} to {max(times):.0f} µs of work; a synchronization "
+        "of threads costs some µs. So the lookahead limits the smallest workload. The limit of the others is the "
+        "part with the bottleneck: its two links and its queue need "
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of the instructions, which bounds the gain at "
+        f"{1 / max(shares):.0f} to {1 / min(shares):.0f} times, whatever the number of cores."
     )
