@@ -31,7 +31,8 @@ def test_the_text_of_a_plan_is_its_json() -> None:
     jobs = jobs_of(Scenario.from_dict(DOCUMENT))
     assert len(jobs) == 6
     for job in jobs:
-        assert json.loads(plan_text(job.cell).with_seed(job.seed)) == job.plan()
+        text = json.dumps(job.plan(), sort_keys=True, separators=(",", ":"))
+        assert plan_text(job.cell).with_seed(job.seed) == text
 
 
 def test_the_key_of_a_run_covers_cell_repetition_and_plan() -> None:
