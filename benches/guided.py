@@ -36,7 +36,7 @@ core = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(core)
 for line in sys.stdin:
     output = core.run(line)
-    print(json.dumps({"flows": output.flows, "queues": output.queues}))
+    print(json.dumps({"flows": output.rows.flows, "queues": output.rows.queues}))
 """
 """Runs plans with the extension module alone."""
 

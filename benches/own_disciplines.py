@@ -37,7 +37,7 @@ from dumbbell.scenario.seen import own_disciplines
 
 cell = Scenario.load(sys.argv[1]).cells[0]
 handles = {name: own.handle for name, own in own_disciplines(cell.scenario).items()}
-print(json.dumps({"flows": _core.run(plan_text(cell).with_seed(1), disciplines=handles).flows}))
+print(json.dumps({"flows": _core.run(plan_text(cell).with_seed(1), disciplines=handles).rows.flows}))
 """
 """The process that is counted."""
 LIBRARY = """

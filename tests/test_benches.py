@@ -33,7 +33,7 @@ def test_numbers_and_columns() -> None:
 
 def run(plan: str) -> float:
     output = _core.run(plan)
-    return delivered(json.dumps({"flows": output.flows}))
+    return delivered(json.dumps({"flows": output.rows.flows}))
 
 
 def test_lengths_differ_in_packets_only() -> None:

@@ -64,7 +64,7 @@ def test_defaults_of_presets_are_their_own() -> None:
 def test_run_and_tables(base: Scenario) -> None:
     plan = {**build(base.cells[0].scenario), "seed": 1, "trace": {"series": True, "interval_ns": 0, "packets": False}}
     output = _core.run(json.dumps(plan))
-    assert [f["name"] for f in output.flows] == ["tcp", "cbr"]
+    assert [f["name"] for f in output.rows.flows] == ["tcp", "cbr"]
     assert "flow/tcp" in output.tables()
     table = output.table("flow/tcp")
     assert table["t_ns"].dtype == np.uint64

@@ -97,9 +97,9 @@ def native(plan: str, folder: Path) -> dict[str, Any]:
         output.write_capture(name, folder / "capture")
         captures[name] = digest((folder / "capture").read_bytes())
     results = {
-        "flows": output.flows,
-        "queues": output.queues,
-        "transfers": output.transfers,
+        "flows": output.rows.flows,
+        "queues": output.rows.queues,
+        "transfers": output.rows.transfers,
         "captures": output.captures(),
         "qlogs": [{"name": name, "text": text} for name, text in output.qlogs()],
     }

@@ -266,8 +266,8 @@ def assert_native(report: dict[str, Any]) -> None:
     """Assert that the results that the page shows are those of the native simulator."""
     output = _core.run(report["plan"])
     results = json.loads(report["text"])
-    assert json.dumps(results["flows"]) == json.dumps(output.flows)
-    assert json.dumps(results["queues"]) == json.dumps(output.queues)
+    assert json.dumps(results["flows"]) == json.dumps(output.rows.flows)
+    assert json.dumps(results["queues"]) == json.dumps(output.rows.queues)
 
 
 def test_every_example_has_the_native_results(tmp_path: Path) -> None:
@@ -338,10 +338,10 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["first"]["end"] == 20
     assert found["first"]["plots"] == 4
     output: Any = _core.run(templates.plan_of(scenario(PRESETS[0].settings)))
-    goodputs = [flow["goodput_bps"] for flow in output.flows]
+    goodputs = [flow["goodput_bps"] for flow in output.rows.flows]
     assert found["labels"][1].startswith("Queue: mean ")
     assert f"Jain's index {float(jain(goodputs)):.3f}" in found["status"]
-    for flow in output.flows:
+    for flow in output.rows.flows:
         assert f"{flow['goodput_bps'] / 1e6:.3f}" in found["figures"]
     assert found["unlabeled"] == []
     # The first events: the same in the native series.
@@ -351,11 +351,11 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["home"] == 0
     assert found["event"] == pytest.approx(min(float(drops[0]), *changes), abs=1e-3)
     assert found["back"] == found["event"]
-    shortest = min(flow["rtt_min_ms"] for flow in output.flows) / 1000
+    shortest = min(flow["rtt_min_ms"] for flow in output.rows.flows) / 1000
     assert found["rtt"] == pytest.approx(found["event"] + shortest, abs=2e-3)
     assert found["scrub"] == 10
     row = int(np.searchsorted(phases[0]["t_ns"], 10_000_000_000, side="right")) - 1
-    assert f"{phases[0]['cwnd'][row] / output.flows[0]['snd_mss_bytes']:.1f}" in found["state"]
+    assert f"{phases[0]['cwnd'][row] / output.rows.flows[0]['snd_mss_bytes']:.1f}" in found["state"]
     now = 10_000_000_000
     waiting = output.table("queue/r1->r2")
     count = waiting["packets"][np.searchsorted(waiting["t_ns"], now, side="right") - 1]
@@ -412,7 +412,7 @@ def test_each_event_of_each_variant_and_discipline_has_a_reason() -> None:
         output: Any = _core.run(plan)
         for n, name in enumerate(("flow1", "flow2")):
             table = output.table(f"flow/{name}")
-            cwnd = table["cwnd"] / output.flows[n]["snd_mss_bytes"]
+            cwnd = table["cwnd"] / output.rows.flows[n]["snd_mss_bytes"]
             assert max(value for value in answer["cwnd"][n] if value is not None) == cwnd.max()
             row = np.searchsorted(table["t_ns"], 500_000_000, side="right") - 1
             assert answer["state"]["flows"][n]["cwnd"] == cwnd[row]

@@ -24,19 +24,19 @@ impl RunRows {
 impl RunRows {
     /// One dict of metrics for each flow.
     #[getter]
-    pub(crate) fn flows(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+    fn flows(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         dicts(py, &self.flows)
     }
 
     /// One dict of metrics for each queue.
     #[getter]
-    pub(crate) fn queues(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+    fn queues(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         dicts(py, &self.queues)
     }
 
     /// One dict for each transfer, of applications with transfers.
     #[getter]
-    pub(crate) fn transfers(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+    fn transfers(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         dicts(py, &self.transfers)
     }
 }

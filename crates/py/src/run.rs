@@ -9,7 +9,7 @@ use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -33,24 +33,6 @@ pub(crate) struct RunOutput {
 
 #[pymethods]
 impl RunOutput {
-    /// One dict of metrics for each flow.
-    #[getter]
-    fn flows(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
-        self.rows.get().flows(py)
-    }
-
-    /// One dict of metrics for each queue.
-    #[getter]
-    fn queues(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
-        self.rows.get().queues(py)
-    }
-
-    /// One dict for each transfer, of applications with transfers.
-    #[getter]
-    fn transfers(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
-        self.rows.get().transfers(py)
-    }
-
     /// The names of the traced tables.
     fn tables(&self) -> Vec<String> {
         self.tables.iter().map(|(name, _)| name.clone()).collect()

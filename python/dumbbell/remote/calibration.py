@@ -74,7 +74,7 @@ def _flow(name: str, like: dict[str, Any], start: int, stop: int, application: d
 
 def simulated(plan: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the simulator's rows of flows of a plan."""
-    return list(_core.run(json.dumps(plan, allow_nan=False)).flows)
+    return list(_core.run(json.dumps(plan, allow_nan=False)).rows.flows)
 
 
 def differences(
