@@ -81,7 +81,7 @@ def lay_out(scenario: Scenario) -> Layout:
         If parts of the scenario contradict each other.
     """
     flows = scenario.single_flows
-    drawing = draw(scenario.network, flows, scenario.ground)
+    drawing = draw(scenario.network, scenario.ground)
     crossing = scenario.ground.crossing
     drops = _drops(drawing, flows, crossing)
     _check_traced(scenario, drawing)

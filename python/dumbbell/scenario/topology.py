@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dumbbell.scenario.directions import Settings, both
-from dumbbell.scenario.flow import Flow
-from dumbbell.scenario.ground import Ground, Pair, flow_place, ground_of
+from dumbbell.scenario.ground import Ground, Pair, flow_place
 from dumbbell.scenario.link import Link, LinkOverride
 from dumbbell.scenario.network import Custom, Network, RouterNetwork
 from dumbbell.scenario.paths import join
@@ -42,10 +41,8 @@ class Drawing:
     bottlenecks: range
 
 
-def draw(network: Network, flows: Sequence[Flow], ground: Ground | None = None) -> Drawing:
-    """Draw a network with its flows, on its ground; ScenarioError if they don't fit each other."""
-    if ground is None:
-        ground = ground_of(network, flows)
+def draw(network: Network, ground: Ground) -> Drawing:
+    """Draw a network on its ground: with the settings of its links."""
     edges = []
     for (a, b), (forward, reverse) in zip(ground.links, _directions(network, ground), strict=True):
         edges += [Edge(a, b, forward), Edge(b, a, reverse)]
