@@ -58,7 +58,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class RowLists:
-    """Rows in lists, such as those that a kernel's agent has sent."""
+    """Rows as lists, which all back ends except the simulator have."""
 
     flows: list[dict[str, Any]]
     queues: list[dict[str, Any]]

@@ -21,8 +21,8 @@ const TCPI_BYTES_ACKED: usize = 120;
 /// Size of `inet_diag_sockid`, bytes, and its offset in `inet_diag_msg`.
 const SOCKID: usize = 48;
 const SOCKID_AT: usize = 4;
-/// All connections are listed at most in one part of so many of the time, see [`Connections`].
-const LISTING: u32 = 10;
+/// After a list of all connections at least so many times its duration passes until the next one, see [`Connections`].
+const PAUSE: u32 = 10;
 
 /// The state of a connection.
 #[derive(Clone, Debug)]
@@ -41,10 +41,9 @@ pub(crate) struct Socket {
 
 /// The connections of a flow's two hosts.
 ///
-/// A list of a namespace's connections costs a walk over the hash table of all namespaces, 2 ms with the 262,144 entries of
-/// a machine with much memory [Linux net/ipv4/inet_diag.c inet_diag_dump_icsk]. The state of a connection with a known
-/// identity costs some microseconds. So the lists are made when their time before is a tenth of what has passed since,
-/// and the connection that was the busiest one is asked for in between.
+/// To list the connections of a namespace, the kernel reads the hash table of all namespaces [Linux net/ipv4/inet_diag.c,
+/// inet_diag_dump_icsk]. With 262,144 entries, as on a machine with much memory, both hosts take 2 ms. The state of one
+/// connection takes some microseconds. So between two lists only the busiest connection of the last one is read.
 pub(crate) struct Connections {
     hosts: [Netlink; 2],
     family: i32,
@@ -61,7 +60,7 @@ impl Connections {
 
     /// Returns the state of the connection with the most acknowledged bytes.
     pub(crate) fn busiest(&mut self) -> Result<Option<Socket>, KernelError> {
-        if self.listed.elapsed() < LISTING * self.cost
+        if self.listed.elapsed() < PAUSE * self.cost
             && let Some((host, id)) = &self.busiest
             && let Some(socket) = connection(&self.hosts[*host], self.family, id)
         {
