@@ -103,9 +103,7 @@ def notes(name: str) -> str:
     if "notes" not in data:
         raise DumbbellError(f"{name}.json: has no notes: renew it with validation/reports/verdicts.py")
     lines = [f"- **{escaped(note['headline'])}.** {escaped(note['text'])}" for note in data["notes"]]
-    source = (
-        f"{data['runs']:,} runs, those of the decisive cells on Linux included ({data['version']}, {data['date']})."
-    )
+    source = f"{data['runs']:,} runs ({data['backend']}, version {data['version']}, {data['date']})."
     return "\n".join(lines) + f"\n\nComputed from {source}"
 
 

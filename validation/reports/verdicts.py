@@ -57,7 +57,7 @@ def document(done: Done) -> dict[str, Any]:
         "version": _core.version,
         "date": min(Store(folder).manifest()["started"] for folder in done.folders.values())[:10],
         "backend": done.backend,
-        "runs": done.runs,
+        "runs": sum(len(results) for results in done.results.values()),
         "repetitions": {e.name: done.scenarios[e.name].repetitions for e in done.study.experiments},
         "notes": [{"headline": note.headline, "text": note.text} for note in done.analysis.notes],
         "claims": claims,

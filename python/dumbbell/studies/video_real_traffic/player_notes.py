@@ -75,9 +75,9 @@ def _signals(found: Played, reported: Mapping[str, Any]) -> Note:
         if most < least
         else ""
     )
+    count = f"at most {most:.4g}" if most else "no"
     return Note(
-        f"Over the medium a capture has at most {most:.4g} duplicate ACKs in the median, in the report at least "
-        f"{least:g}",
+        f"Over the medium a capture has {count} duplicate ACKs in the median, in the report at least {least:g}",
         f"{'; '.join(parts)}.{end}",
     )
 
