@@ -15,6 +15,7 @@ import resource
 
 import dumbbell
 from dumbbell import Scenario
+from measuring import peak_kib
 from workloads import TWO_NEWRENO
 
 SIDE = 100
@@ -35,16 +36,15 @@ def main() -> None:
         document["repetitions"] = SIDE**2
         document["start_jitter"] = "1 ms"
     results = dumbbell.run(Scenario.from_dict(document), jobs=1)
-    made, peak = costs()
+    made, peak = cpu_s(), peak_kib("self")
     rows = results.flows.height
-    read, _ = costs()
-    print(json.dumps({"runs": len(results), "rows": rows, "cpu_s": made, "cpu_read_s": read, "peak_kib": peak}))
+    print(json.dumps({"runs": len(results), "rows": rows, "cpu_s": made, "cpu_read_s": cpu_s(), "peak_kib": peak}))
 
 
-def costs() -> tuple[float, int]:
-    """Return the CPU time so far, s, and the largest memory so far, KiB."""
+def cpu_s() -> float:
+    """Return the CPU time so far, s."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

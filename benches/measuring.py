@@ -15,7 +15,19 @@ from pathlib import Path
 import dumbbell
 from dumbbell.processors import cores
 
-__all__ = ["DATA", "ROOT", "Ran", "Timed", "counted", "cpu_model", "example", "measured_on", "run_plan", "timed"]
+__all__ = [
+    "DATA",
+    "ROOT",
+    "Ran",
+    "Timed",
+    "counted",
+    "cpu_model",
+    "example",
+    "measured_on",
+    "peak_kib",
+    "run_plan",
+    "timed",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "performance"
@@ -69,8 +81,7 @@ def timed(command: Sequence[str | Path], given: str = "") -> Timed:
 def run_plan(binary: Path, plan: str) -> Ran:
     """Run one plan in a process of its own; RuntimeError if it fails.
 
-    Memory is read while the process waits for a further plan. (`ru_maxrss` would count this process too, as it was
-    when the other one was made.)
+    Memory is read while the process waits for a further plan.
     """
     process = subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     if process.stdin is None or process.stdout is None:
@@ -78,15 +89,24 @@ def run_plan(binary: Path, plan: str) -> Ran:
     process.stdin.write(plan)
     process.stdin.flush()
     output = process.stdout.readline()
-    status = Path(f"/proc/{process.pid}/status")
-    peak = re.search(r"^VmHWM:\s*(\d+) kB", status.read_text(), re.MULTILINE) if status.exists() else None
+    peak = peak_kib(process.pid)
     process.stdin.close()
     process.stdout.close()
     _, code, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(code)
     if process.returncode != 0:
         raise RuntimeError(f"{binary} failed with {process.returncode}")
-    return Ran(output, usage.ru_utime, usage.ru_utime + usage.ru_stime, int(peak[1]) if peak else None)
+    return Ran(output, usage.ru_utime, usage.ru_utime + usage.ru_stime, peak)
+
+
+def peak_kib(process: int | str) -> int | None:
+    """Return the largest resident set of a process so far, KiB; None where the system doesn't report it.
+
+    `ru_maxrss` would count the process that has started it too, as that was at the start.
+    """
+    status = Path(f"/proc/{process}/status")
+    peak = re.search(r"^VmHWM:\s*(\d+) kB", status.read_text(), re.MULTILINE) if status.exists() else None
+    return int(peak[1]) if peak else None
 
 
 def counted(command: Sequence[str | Path], given: str = "", kept: Path | None = None) -> tuple[int, str]:

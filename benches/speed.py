@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -250,7 +251,8 @@ def through_python(report: Report, report_step: Step) -> None:
         found = json.loads(timed([sys.executable, ROOT / "benches" / "cells.py", over]).output)
         report.add(f"{title} through Python", "CPU time (s)", found["cpu_s"], goal)
         report.add(f"{title} through Python", "CPU time with the frame of flows (s)", found["cpu_read_s"])
-        report.add(f"{title} through Python", "memory (MiB)", found["peak_kib"] / 1024)
+        if found["peak_kib"] is not None:
+            report.add(f"{title} through Python", "memory (MiB)", found["peak_kib"] / 1024)
     report_step("traces")
     for what, ratio in traced().items():
         report.add(TWO["ns2"].title + ", 20 s", f"CPU time with {what}, times that without", ratio, 1.5)
@@ -320,6 +322,7 @@ def main() -> None:
         parser.error(f"--pairs {options.pairs}: at least 1 is needed")
     if options.htsim is not None and shutil.which(options.htsim) is None:
         parser.error(f"--htsim {options.htsim}: no such program")
+    load = os.getloadavg()[0]
     report = measure(options.pairs, options.htsim, lambda what: print(f"... {what}", file=sys.stderr))
     if options.json:
         rows = [{**asdict(row), "reached": row.reached} for row in report.rows]
@@ -328,7 +331,7 @@ def main() -> None:
         print(f"{report.machine}, version {report.version}")
         print("\n".join([*lines([TITLES, *(row.cells() for row in report.rows)]), *report.notes]))
     if options.write_docs:
-        note = f"{measured_on('python benches/speed.py --write-docs')}, while others used the machine too"
+        note = f"{measured_on('python benches/speed.py --write-docs')}; load of the system before it: {load:.1f}"
         speed = Table(TITLES, [row.cells() for row in report.rows], note)
         lookahead = Table(WINDOW_TITLES, [window.cells() for window in report.windows], note)
         write_tables(DATA, {"speed": speed, "lookahead": lookahead})
