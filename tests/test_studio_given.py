@@ -137,11 +137,11 @@ def test_the_page_runs_each_cell_repetition_and_link(engine: None, tmp_path: Pat
     for report, (of, cell, repetition) in zip(found["runs"], places, strict=True):
         expected = native(of, cell, repetition)
         results = json.loads(report["text"])
-        assert json.dumps(results["flows"]) == json.dumps(expected.flows)
-        assert json.dumps(results["queues"]) == json.dumps(expected.queues)
+        assert json.dumps(results["flows"]) == json.dumps(expected.rows.flows)
+        assert json.dumps(results["queues"]) == json.dumps(expected.rows.queues)
     assert found["runs"][3]["link"] == "#cell=1&repetition=1&link=r2-%3Er3"
     assert found["names"] == ["1 long", "2 second", "3 calls"]
-    queues = {queue["name"]: queue for queue in native(scenario, 1, 1).queues}
+    queues = {queue["name"]: queue for queue in native(scenario, 1, 1).rows.queues}
     assert found["utilization"] == [f"{100 * queues[name]['utilization']:.1f}" for name in ("r1->r2", "r2->r3")]
     assert "Waiting at r2" in found["packets"]
     assert Scenario.from_toml(found["file"]) == scenario

@@ -370,7 +370,7 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     assert found["silent"] == ""
     assert found["unguessed"] is False
     assert found["guessed"][:4] == ["predict", "visible", "visible", "visible"]
-    other: Any = _core.run(templates.plan_of(scenario({**PRESETS[0].settings, "seed": 2})))
+    other: Any = _core.run(templates.plan_of(scenario({**PRESETS[0].settings, "seed": 2}))).rows
     part = 100 * other.flows[0]["goodput_bps"] / sum(flow["goodput_bps"] for flow in other.flows)
     delay = other.queues[0]["p95_sojourn_ms"]
     assert (
@@ -433,26 +433,27 @@ def of_preset(name: str) -> Any:
 
 def test_the_examples_show_their_subject() -> None:
     slow, saw, bloat = of_preset("slow-start"), of_preset("sawtooth"), of_preset("bufferbloat")
-    cwnd = slow.table("flow/flow1")["cwnd"] / slow.flows[0]["snd_mss_bytes"]
+    cwnd = slow.table("flow/flow1")["cwnd"] / slow.rows.flows[0]["snd_mss_bytes"]
     assert cwnd.max() > 16 * cwnd[0]
-    assert saw.flows[0]["timeouts"] == 0
-    assert saw.flows[0]["fast_retransmits"] > 3
-    assert bloat.flows[0]["rtt_max_ms"] > 500
+    assert saw.rows.flows[0]["timeouts"] == 0
+    assert saw.rows.flows[0]["fast_retransmits"] > 3
+    assert bloat.rows.flows[0]["rtt_max_ms"] > 500
     goodput = {
-        name: [flow["goodput_bps"] for flow in of_preset(name).flows] for name in ("vegas-starves", "rtt-unfairness")
+        name: [flow["goodput_bps"] for flow in of_preset(name).rows.flows]
+        for name in ("vegas-starves", "rtt-unfairness")
     }
     assert all(max(rates) > 2 * min(rates) for rates in goodput.values())
     assert goodput["vegas-starves"][1] > goodput["vegas-starves"][0]
     assert goodput["rtt-unfairness"][0] > goodput["rtt-unfairness"][1]
-    red, codel = of_preset("red").queues[0], of_preset("codel").queues[0]
+    red, codel = of_preset("red").rows.queues[0], of_preset("codel").rows.queues[0]
     assert red["drops_early"] > 0
     assert red["drops_full"] == 0
     assert codel["p95_sojourn_ms"] < 20
-    l4s = of_preset("l4s").queues[0]
+    l4s = of_preset("l4s").rows.queues[0]
     assert l4s["marks"] > 100 * max(l4s["drops"], 1)
     incast = of_preset("incast")
-    assert sum(flow["timeouts"] > 0 for flow in incast.flows) in range(1, 8)
-    assert incast.queues[0]["drops_full"] > 0
+    assert sum(flow["timeouts"] > 0 for flow in incast.rows.flows) in range(1, 8)
+    assert incast.rows.queues[0]["drops_full"] > 0
 
 
 def test_the_document_has_no_other_keys_than_the_fields() -> None:

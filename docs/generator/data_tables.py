@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from dumbbell import registry
@@ -15,7 +16,7 @@ from dumbbell.report.tables import read_table
 
 DOCS = Path(__file__).resolve().parents[1]
 LINE = re.compile(r'^\[([^\]\n]+)\]\(([\w./-]+\.csv)(?: "([^"\n]*)")?\)$', re.MULTILINE)
-REGISTRIES = {
+REGISTRIES: dict[str, tuple[Callable[[], Collection[str]], str]] = {
     "variant": (registry.variants, "reference/variants"),
     "discipline": (registry.disciplines, "reference/disciplines"),
 }
@@ -36,7 +37,9 @@ def replace(markdown: str, page: str) -> str:
 
 def _linked(column: str, cell: str, page: str) -> str:
     """Link a name of a registry to its page."""
-    names, folder = REGISTRIES.get(column, (dict, ""))
+    if column not in REGISTRIES:
+        return cell
+    names, folder = REGISTRIES[column]
     if cell not in names():
         return cell
     return f"[`{cell}`]({posixpath.relpath(f'{folder}/{cell}.md', posixpath.dirname(page) or '.')})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell import Scenario
-from dumbbell.scenario.topology import Drawing, draw
+from dumbbell.scenario.topology import Drawing
 
 EXAMPLES = {
     "dumbbell": """
@@ -85,15 +85,14 @@ STEP, ROW, RADIUS = 150, 62, 19
 def topology(name: str) -> str:
     """Draw a topology, with the scenario that makes it below."""
     scenario = Scenario.from_toml(EXAMPLES[name])
-    drawing = draw(scenario.network, scenario.flows)
     block = "\n".join("    " + line for line in f"```toml\n{EXAMPLES[name].strip()}\n```".splitlines())
-    return f'{_svg(drawing, scenario)}\n\n??? example "Its scenario"\n\n{block}'
+    return f'{_svg(scenario.layout.drawing, scenario)}\n\n??? example "Its scenario"\n\n{block}'
 
 
 def _places(drawing: Drawing) -> dict[str, tuple[float, float]]:
     """Routers in a row, hosts of the outer ones beside them, others above (receivers) and below (senders)."""
     routers = [n for n in drawing.nodes if n.startswith("r")] or list(drawing.nodes)
-    places = {r: ((n + 1) * STEP, 0.0) for n, r in enumerate(routers)}
+    places: dict[str, tuple[float, float]] = {r: ((n + 1) * STEP, 0.0) for n, r in enumerate(routers)}
     hosts: dict[tuple[str, str], list[str]] = {}
     for edge in drawing.edges:
         if edge.from_[0] == "s" and edge.to in places:

@@ -135,7 +135,8 @@ def _subplots(*args: Any, **kwargs: Any) -> Any:
     mpl.use("Agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
-    mpl.rcParams.update(RC)
+    rc: Any = RC
+    mpl.rcParams.update(rc)
     return plt.subplots(*args, layout="constrained", **kwargs)
 
 

@@ -43,7 +43,7 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
         if v.loss_recovery
         else "chosen by the stack (parameter `recovery`)"
     )
-    facts = [
+    facts: list[Sequence[object]] = [
         *([["Also called", ", ".join(f"`{alias}`" for alias in v.aliases)]] if v.aliases else []),
         ["Year", v.year],
         ["Source", escaped(v.source)],

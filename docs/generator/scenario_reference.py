@@ -228,8 +228,7 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
     if origin in (Union, UnionType):
         kinds = [k for k in get_args(kind) if k is not NoneType]
         parts = [takes(k, meta) for k in kinds]
-        words = [p for p in parts if not p.startswith("[")]
-        if len(parts) < 3 or words:
+        if len(parts) < 3 or not all(part.startswith("[") for part in parts):
             return " or ".join(dict.fromkeys(parts))
         return "one of the tables " + ", ".join(parts)
     if origin is Literal:
@@ -252,11 +251,12 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
         return "any value"
     if kind is TraceFile:
         return "the path of a file, from the folder of the scenario's file"
-    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind] + _bounds(meta)
+    plain: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    return plain[kind] + _bounds(meta)
 
 
 def _label(model: type) -> str:
-    return {
+    labels: dict[type, str] = {
         Link: "a link",
         NamedLink: "a link with its ends",
         LinkOverride: "a link's keys",
@@ -271,7 +271,8 @@ def _label(model: type) -> str:
         DisciplineSource: "a table",
         Flow: "a flow",
         Trace: "a table",
-    }.get(model, ANCHORS[model])
+    }
+    return labels.get(model, ANCHORS[model])
 
 
 def _flat(meta: tuple[Any, ...]) -> list[Any]:

@@ -36,7 +36,8 @@ def draw(reports: Mapping[str, Mapping[str, int]], source: str, form: Form) -> b
     from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.patches import Rectangle  # noqa: PLC0415
 
-    with mpl.rc_context({**RC, "font.size": 10, "svg.hashsalt": "verdicts", "svg.fonttype": "path"}):
+    rc: Any = {**RC, "font.size": 10, "svg.hashsalt": "verdicts", "svg.fonttype": "path"}
+    with mpl.rc_context(rc):
         y = 1.5
         place: list[tuple[str, float, Mapping[str, int]]] = []
         squares: list[tuple[float, float, str]] = []

@@ -183,7 +183,8 @@ def _axes(columns: int) -> tuple[Any, Any]:
     mpl.use("Agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
-    mpl.rcParams.update(RC)
+    rc: Any = RC
+    mpl.rcParams.update(rc)
     figure, axes = plt.subplots(1, columns, figsize=(7.6, 3.4), layout="constrained", squeeze=False)
     return figure, axes[0]
 

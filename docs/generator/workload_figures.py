@@ -37,6 +37,7 @@ def drawn(example: str, kind: str, cell: int) -> bytes:
     scenario = dumbbell.load(EXAMPLES / example).cells[cell].scenario
     scenario = scenario.with_changes({"trace.series": ["queues" if kind == "queue" else "flows"]})
     into = io.BytesIO()
-    options = {"by": "variant"} if kind == "cdf" else {}
-    draw(make(dumbbell.run(scenario), kind, **options)).savefig(into, format="png", dpi=150)
+    draw(make(dumbbell.run(scenario), kind, by="variant" if kind == "cdf" else None)).savefig(
+        into, format="png", dpi=150
+    )
     return into.getvalue()
