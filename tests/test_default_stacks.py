@@ -114,9 +114,12 @@ def test_the_page_has_the_numbers_of_the_default(monkeypatch: pytest.MonkeyPatch
         assert float(stored[case, "rfc"][0]) > 2
 
 
-def test_packets_of_cbr_over_tcp_are_sent_at_once() -> None:
+@pytest.mark.parametrize(
+    "source", [{"kind": "cbr", "phase": "0 s"}, {"kind": "onoff", "on": "2 s", "off": "1 s", "exponential": False}]
+)
+def test_packets_of_sources_over_tcp_are_sent_at_once(source: dict[str, object]) -> None:
     """As on the kernel back ends, whose programs set TCP_NODELAY."""
-    application = {"kind": "cbr", "rate": "400 kbit/s", "packet": "500 bytes", "phase": "0 s"}
+    application = {**source, "rate": "400 kbit/s", "packet": "500 bytes"}
 
     def segments(**stack: object) -> int:
         flow: dict[str, object] = {"name": "f", "variant": "reno", "application": application, **stack}

@@ -447,6 +447,20 @@ fn refusals_name_the_place_and_the_reason() {
             json!({"transport": {"kind": "tcp", "variant": {"name": "reno"}, "stack": {"name": "ns2"}}}),
             "flows.f.stack: 'ns2' given",
         ),
+        // Nagle's algorithm is turned off by an option of the program's sockets.
+        (
+            json!({
+                "application": {
+                    "kind": "program", "name": "command", "server": null, "file": null,
+                    "client": {"at_receiver": false, "command": ["true"]},
+                },
+                "transport": {
+                    "kind": "tcp", "variant": {"name": "reno"},
+                    "stack": {"name": "linux", "params": {"nagle": false}},
+                },
+            }),
+            "flows.f.stack.nagle: the kernel has no setting for it that holds for a program's sockets",
+        ),
     ];
     for (change, expected) in cases {
         let message = refusal(change);

@@ -173,6 +173,21 @@ pub struct FlowPlan {
     pub transport: TransportPlan,
 }
 
+impl FlowPlan {
+    /// True if the program turns Nagle's algorithm off with TCP_NODELAY: as the stack's `nagle` says, where the scenario sets it;
+    /// else for sources at a constant rate, whose packets are sent at once, and for browsers, web servers and other programs
+    /// with TLS [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium].
+    #[must_use]
+    pub fn sets_nodelay(&self) -> bool {
+        let TransportPlan::Tcp { stack, tls, .. } = &self.transport else { return false };
+        if let Some(nagle) = stack.params.get("nagle") {
+            return nagle.as_bool() == Some(false);
+        }
+        use AppPlan::{Cbr, Objects, Onoff, Video};
+        tls.is_some() || matches!(self.application, Cbr { .. } | Onoff { .. } | Video(_) | Objects(_))
+    }
+}
+
 fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error> {
     let number = u8::deserialize(from)?;
     IpVersion::of(number)

@@ -2,7 +2,7 @@
 
 use crate::error::SimError;
 use crate::flows::algorithms::{Algorithms, VariantSource};
-use crate::flows::factories::{Factories, sets_nodelay};
+use crate::flows::factories::Factories;
 use crate::flows::ping::{PingConfig, PingFlow};
 use crate::flows::quic::{QuicApplication, QuicFlow};
 use crate::flows::source::Source;
@@ -144,7 +144,7 @@ fn tcp_factory(
     let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), algorithms.variant())
         .map_err(|e| param(flow, "stack", e))?;
     config.shortcuts = shortcuts;
-    config.buffer.nagle &= !sets_nodelay(flow) || stack.params.contains_key("nagle");
+    config.buffer.nagle &= !flow.sets_nodelay();
     let tls = tls.map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
     let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
     ConnectionFactory::new(config, algorithms, tls).map_err(|e| param(flow, "variant", e))

@@ -78,7 +78,7 @@ impl CcDriver {
     ) {
         let mut lost = std::mem::take(&mut scoreboard.newly_lost);
         for l in lost.drain(..) {
-            let ev = delivery_rate.on_lost(&l.tx, l.start, l.payload);
+            let ev = delivery_rate.on_lost(&l.tx, l.start, l.bytes);
             self.notify(now, |cc, cx| cc.on_lost(&ev, cx));
         }
         if lost.capacity() <= KEPT_LOSSES {

@@ -11,7 +11,7 @@
 //! may be sent faster than the path accepts them. A sample over less than the smallest RTT results from a wrong guess of the
 //! transmission that was acknowledged; it is discarded.
 //!
-//! All counters are in payload bytes, as cwnd and the pacing rate are. Without SACK duplicate ACKs deliver nothing: the
+//! All counters are in bytes, as cwnd and the pacing rate are: payload, or full segments where segments count [Linux tp->delivered]. Without SACK duplicate ACKs deliver nothing: the
 //! ACK that fills the hole delivers all, over the whole interval.
 
 use dumbbell_cc::{LostEvent, RateSample};

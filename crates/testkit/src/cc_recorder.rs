@@ -2,8 +2,8 @@
 //! the window only if the test requests it.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
-    SentEvent,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, LostEvent, Phase,
+    RecoveryExit, SentEvent,
 };
 use dumbbell_units::{Dur, Rate};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +23,8 @@ pub enum CcCall {
     Exit,
     /// `on_undo`.
     Undo,
+    /// `on_cwnd_validation`.
+    Validation(CwndValidation),
     /// `on_restart`.
     Restart,
 }
@@ -99,6 +101,10 @@ impl CongestionControl for CcRecorder {
     fn on_undo(&mut self, _cx: &Cx) {
         self.record(CcCall::Undo);
         self.control.cwnd = self.collapses_from.unwrap_or(self.control.cwnd);
+    }
+
+    fn on_cwnd_validation(&mut self, ev: &CwndValidation, _cx: &Cx) {
+        self.record(CcCall::Validation(*ev));
     }
 
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {

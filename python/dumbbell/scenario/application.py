@@ -112,7 +112,7 @@ class Cbr(_Application):
 
 
 class OnOff(_Application):
-    """Constant rate that pauses."""
+    """Constant rate that pauses; over TCP with TCP_NODELAY, unless the stack sets `nagle`."""
 
     transports = ("udp", "tcp", "quic")
 

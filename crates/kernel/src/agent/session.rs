@@ -303,7 +303,8 @@ fn traffic(
             let settings = kernel_stack(&flow.name, &variant.name, stack)?;
             let name = kernel_variant(&flow.name, variant)?.name;
             let name = variants.name(name).to_owned();
-            let traffic = TcpTraffic::new(hosts, app.clone(), name, source, false, settings.window);
+            let (window, nodelay) = (settings.window, flow.sets_nodelay());
+            let traffic = TcpTraffic::new(hosts, app.clone(), name, source, false, window, nodelay);
             Box::new(traffic.with_mss(settings.advmss))
         }
         (TransportPlan::Udp {}, _, Some(source)) if side == 0 => Box::new(DatagramSender::new(hosts, source)),

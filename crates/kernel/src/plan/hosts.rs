@@ -124,9 +124,12 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
         }
     };
     let addresses = [0, 1].map(|side| address_of(flow.ip, 2 * number as u32 + side));
-    let KernelStack { initcwnd, advmss, window, sysctls } = stack;
-    if let (Some(_), AppPlan::Program { .. }) = (window, &flow.application) {
-        let place = format!("flows.{}.stack.window", flow.name);
+    let KernelStack { initcwnd, advmss, window, nagle, sysctls } = stack;
+    let of_sockets = [("window", window.is_some()), ("nagle", nagle.is_some())];
+    if let (Some((key, _)), AppPlan::Program { .. }) =
+        (of_sockets.iter().find(|(_, given)| *given), &flow.application)
+    {
+        let place = format!("flows.{}.stack.{key}", flow.name);
         return Err(KernelError::refused(
             &place,
             "the kernel has no setting for it that holds for a program's sockets",

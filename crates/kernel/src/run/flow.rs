@@ -110,6 +110,7 @@ impl FlowRun {
                     name: flow.name.clone(),
                     variant,
                     window: flow_hosts.window,
+                    nodelay: flow.sets_nodelay(),
                     seed: plan.seed,
                     start,
                     stop,
@@ -117,7 +118,8 @@ impl FlowRun {
                 Kind::Workload(Box::new(WorkloadTraffic::new(hosts, workload, config)))
             }
             (Some(variant), source, app) => {
-                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes, flow_hosts.window))
+                let (window, nodelay) = (flow_hosts.window, flow.sets_nodelay());
+                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes, window, nodelay))
             }
             (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
             (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {

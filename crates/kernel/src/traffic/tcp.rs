@@ -33,6 +33,8 @@ pub(crate) struct TcpTraffic {
     rarely_woken: bool,
     /// Largest receive window, bytes.
     window: Option<u32>,
+    /// True if the sockets have TCP_NODELAY.
+    nodelay: bool,
     /// Largest segment, where the route doesn't give it, bytes.
     mss: Option<u32>,
     /// Counters of closed connections, if only one end is local.
@@ -72,6 +74,7 @@ impl TcpTraffic {
         source: Option<Source>,
         rarely_woken: bool,
         window: Option<u32>,
+        nodelay: bool,
     ) -> TcpTraffic {
         TcpTraffic {
             hosts,
@@ -80,6 +83,7 @@ impl TcpTraffic {
             rarely_woken: rarely_woken && window.is_none() && matches!(app, AppPlan::Bulk {}),
             app,
             window,
+            nodelay,
             mss: None,
             closed: Counters::default(),
             read: 0,
@@ -133,14 +137,10 @@ impl TcpTraffic {
     }
 
     fn prepare(&self, fd: &OwnedFd) -> Result<(), KernelError> {
-        prepare(fd, &self.variant)?;
+        prepare(fd, &self.variant, self.nodelay)?;
         if let Some(mss) = self.mss {
             sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss as i32)
                 .step(|| "TCP_MAXSEG".into())?;
-        }
-        if self.source.is_some() {
-            // Each write is sent at once, at the application's rate.
-            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
         }
         Ok(())
     }
@@ -344,10 +344,13 @@ fn wakes_rarely(fd: &OwnedFd) -> Result<bool, KernelError> {
     Ok(true)
 }
 
-/// Gives a socket its congestion control; closing it resets the connection, see [`lingers`].
-pub(super) fn prepare(fd: &OwnedFd, variant: &str) -> Result<(), KernelError> {
+/// Gives a socket its congestion control, and TCP_NODELAY if asked; closing it resets the connection, see [`lingers`].
+pub(super) fn prepare(fd: &OwnedFd, variant: &str, nodelay: bool) -> Result<(), KernelError> {
     sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, variant.as_bytes())
         .step(|| format!("congestion control '{variant}'"))?;
+    if nodelay {
+        sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
+    }
     lingers(fd, false).step(|| "SO_LINGER".into())
 }
 

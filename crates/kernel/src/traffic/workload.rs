@@ -55,6 +55,8 @@ pub(crate) struct WorkloadConfig {
     pub(crate) variant: String,
     /// Largest receive window, bytes.
     pub(crate) window: Option<u32>,
+    /// True if the sockets have TCP_NODELAY.
+    pub(crate) nodelay: bool,
     pub(crate) seed: u64,
     /// Times at which the flow starts and stops, ns of the run.
     pub(crate) start: u64,
@@ -171,7 +173,7 @@ impl WorkloadTraffic {
         self.listen(block, cx)?;
         let port = FIRST_PORT + (number % PORTS) as u16;
         let fd = self.hosts[0].bound(libc::SOCK_STREAM, port, true)?;
-        prepare(&fd, &self.config.variant)?;
+        prepare(&fd, &self.config.variant, self.config.nodelay)?;
         sys::connect(&fd, self.hosts[1].at(self.port(block))).step(|| "connect".into())?;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
@@ -203,7 +205,7 @@ impl WorkloadTraffic {
             return Ok(());
         }
         let listener = self.hosts[1].socket(libc::SOCK_STREAM, self.port(block))?;
-        prepare(&listener, &self.config.variant)?;
+        prepare(&listener, &self.config.variant, self.config.nodelay)?;
         sys::listen(&listener, BACKLOG).step(|| "listen".into())?;
         cx.watch(&listener, block)?;
         self.listeners.push(listener);

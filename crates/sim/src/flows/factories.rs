@@ -3,7 +3,7 @@
 
 use super::tcp::ConnectionFactory;
 use crate::error::SimError;
-use dumbbell_plan::{AppPlan, FlowPlan, TransportPlan};
+use dumbbell_plan::FlowPlan;
 use std::sync::Arc;
 
 /// See the top of this file.
@@ -39,12 +39,5 @@ impl<'p> Factories<'p> {
 }
 
 fn have_equal_settings(a: &FlowPlan, b: &FlowPlan) -> bool {
-    a.transport == b.transport && a.ip == b.ip && sets_nodelay(a) == sets_nodelay(b)
-}
-
-/// True if the application turns Nagle's algorithm off: browsers, web servers and other programs with TLS set TCP_NODELAY
-/// [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium]. So does the program of CBR on the kernel back ends.
-pub(crate) fn sets_nodelay(flow: &FlowPlan) -> bool {
-    let has_tls = matches!(&flow.transport, TransportPlan::Tcp { tls: Some(_), .. });
-    has_tls || matches!(flow.application, AppPlan::Video(_) | AppPlan::Objects(_) | AppPlan::Cbr { .. })
+    a.transport == b.transport && a.ip == b.ip && a.sets_nodelay() == b.sets_nodelay()
 }

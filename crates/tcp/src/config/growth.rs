@@ -92,6 +92,13 @@ pub(super) const PARAMS: &[Spec] = &[
               4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
     },
     Spec {
+        name: "count_segments",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "with SACK: whether a segment that isn't full counts as a full one in the window, in the data outstanding and in what an \
+              ACK delivers, so that cwnd is a number of segments [Linux include/net/tcp.h tcp_packets_in_flight]",
+    },
+    Spec {
         name: "reduce_each_timeout",
         kind: Kind::Bool,
         default: "false",
@@ -113,6 +120,8 @@ pub(super) const LINUX: Defaults = &[
     // [Linux tcp_cong.c tcp_cong_avoid_ai]
     ("increase", "window"),
     ("whole_numbers", "true"),
+    // [Linux include/net/tcp.h tcp_packets_in_flight]
+    ("count_segments", "true"),
     // [Linux tcp_input.c tcp_cong_control: acked_sacked]
     ("grow_by", "delivered"),
     // [Linux tcp_input.c tcp_may_raise_cwnd]
@@ -162,6 +171,8 @@ pub struct GrowthConfig {
     pub reduce_each_timeout: bool,
     /// True if ssthresh is a whole number of segments.
     pub whole_segments: bool,
+    /// True if each segment counts as a full one.
+    pub count_segments: bool,
     /// True if sending restarts from the initial window after an idle time.
     pub idle_restart: bool,
 }
@@ -224,6 +235,7 @@ impl GrowthConfig {
             on_exit: p.bool("grow_on_exit"),
             reduce_each_timeout: p.bool("reduce_each_timeout"),
             whole_segments: p.bool("whole_numbers"),
+            count_segments: p.bool("count_segments"),
             idle_restart: p.bool("idle_restart"),
         })
     }

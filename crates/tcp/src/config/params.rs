@@ -16,7 +16,7 @@ const GROUPS: [&[Spec]; 8] = [
     ecn::PARAMS,
 ];
 
-const ORDER: [&str; 70] = [
+const ORDER: [&str; 71] = [
     "mss",
     "window",
     "initial_window",
@@ -70,6 +70,7 @@ const ORDER: [&str; 70] = [
     "sack_rules",
     "reduce_each_timeout",
     "whole_numbers",
+    "count_segments",
     "idle_restart",
     "nagle",
     "pacing",

@@ -1,7 +1,8 @@
 //! The decision when to acknowledge [RFC 5681 §4.2; Linux tcp_input.c __tcp_ack_snd_check, tcp_output.c tcp_send_delayed_ack].
 //!
 //! ```text
-//! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN   [RFC 5681 §4.2]
+//! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN   [RFC 5681 §4.2];
+//!              Linux counts bytes: more than a segment of the usual length (tcp_measure_rcv_mss, __tcp_ack_snd_check)
 //!              while quick ACKs are left: at the start, after an idle time, after a duplicate segment, while the
 //!              receive window grows                                          (tcp_enter_quickack_mode, tcp_grow_window)
 //! delayed      after ack_delay. Adaptive: after `ato`, which starts at the minimum, follows the time between segments
@@ -18,6 +19,7 @@
 
 use crate::config::Config;
 use crate::rtt::PathRtt;
+use crate::segment::TIMESTAMPS_OPTION;
 use crate::timer_wheel::expiry;
 use dumbbell_units::{Dur, Time};
 
@@ -28,8 +30,11 @@ const COMP_SACK_NR: u32 = 44;
 const COMP_SACK_SLACK: Dur = Dur::micros(100);
 /// ACKs of the same hole that are sent at once [Linux include/net/tcp.h TCP_FASTRETRANS_THRESH].
 const FASTRETRANS_THRESH: u32 = 3;
-/// The smallest segment length that limits the number of quick ACKs [Linux include/uapi/linux/tcp.h TCP_MSS_DEFAULT].
+/// The largest first guess of the usual segment length, and the smallest that limits the number of quick ACKs [Linux
+/// include/uapi/linux/tcp.h TCP_MSS_DEFAULT].
 const MSS_DEFAULT: u64 = 536;
+/// The smallest segment length that may become the usual one [Linux include/net/tcp.h TCP_MIN_MSS].
+const MIN_MSS: u64 = 88;
 
 /// The place of a segment in the receive sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +87,10 @@ pub(crate) struct Acks {
     ato: Dur,
     /// When the last segment arrived (icsk_ack.lrcvtime).
     lrcvtime: Option<Time>,
-    /// Length of the longest segment (icsk_ack.rcv_mss).
+    /// The usual length of segments (icsk_ack.rcv_mss); of stacks that don't acknowledge by PSH the largest.
     rcv_mss: u64,
+    /// Length of the last segment in order, if it was shorter and may become the usual one (icsk_ack.last_seg_size).
+    last_seg_size: u64,
     /// ACKs held back since the last one was sent (compressed_ack).
     compressed_ack: u32,
     /// ACKs of the same hole (dup_ack_counter), and rcv_nxt at these ACKs (compressed_ack_rcv_nxt).
@@ -94,6 +101,12 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
+    pub(super) fn new(config: &Config) -> Acks {
+        // [Linux tcp_input.c tcp_initialize_rcv_mss]
+        let rcv_mss = if config.ack.pushed { config.mss().clamp(MIN_MSS, MSS_DEFAULT) } else { 0 };
+        Acks { rcv_mss, ..Acks::default() }
+    }
+
     /// Returns when the next ACK is due.
     #[inline]
     pub(crate) fn timer(&self) -> Option<Time> {
@@ -124,10 +137,16 @@ impl Acks {
             _ => {}
         }
         self.quick |= u32::from(segment.window_grows);
-        let pushed = ack.pushed && (segment.psh || segment.len < self.rcv_mss);
-        self.rcv_mss = self.rcv_mss.max(segment.len);
         self.segments += 1;
-        let enough = self.segments >= ack.every;
+        let (pushed, enough) = if ack.pushed {
+            let in_order = arrival == Arrival::InOrder || matches!(arrival, Arrival::Filling { .. });
+            let pushed = in_order && self.measure_rcv_mss(segment.len, segment.psh, config);
+            let unacknowledged = rcv_nxt - self.rcv_wup.max(1); // the SYN is acknowledged from the start
+            (pushed, unacknowledged > u64::from(ack.every - 1) * self.rcv_mss)
+        } else {
+            self.rcv_mss = self.rcv_mss.max(segment.len);
+            (false, self.segments >= ack.every)
+        };
         let at_once = segment.is_last || pushed || self.quick > 0;
         match arrival {
             Arrival::InOrder if at_once || enough => self.pending += 1,
@@ -138,6 +157,27 @@ impl Acks {
             _ => self.pending += 1,
         }
         arrival == Arrival::InOrder && enough && segment.window_shrinks && !at_once
+    }
+
+    /// Learns the usual length of segments, which two shorter ones of equal length change. Returns true if the segment is the
+    /// end of a write, or shorter without being a second one of its length: it is acknowledged when it has been read [Linux
+    /// tcp_input.c tcp_measure_rcv_mss].
+    #[inline]
+    fn measure_rcv_mss(&mut self, len: u64, psh: bool, config: &Config) -> bool {
+        let last = std::mem::take(&mut self.last_seg_size);
+        if len >= self.rcv_mss {
+            self.rcv_mss = len;
+            return psh;
+        }
+        let options = if config.connection.timestamps { u64::from(TIMESTAMPS_OPTION) } else { 0 };
+        if len + options >= MSS_DEFAULT || (len + options >= MIN_MSS && !psh) {
+            self.last_seg_size = len;
+            if len == last {
+                self.rcv_mss = len;
+                return false;
+            }
+        }
+        true
     }
 
     /// Adapts the delay to the time between segments; the first segment and an idle time start quick ACKs. All times are in
@@ -273,7 +313,7 @@ mod tests {
         let path = PathRtt { srtt: Some(Dur::millis(10)), rto: Dur::secs(1) };
         for window_shrinks in [false, true] {
             // Not the first segment: no quick ACKs.
-            let mut acks = Acks { lrcvtime: Some(Time(0)), ..Acks::default() };
+            let mut acks = Acks { lrcvtime: Some(Time(0)), ..Acks::new(&config) };
             let segment =
                 ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
             let mut receive = |n: u64| {

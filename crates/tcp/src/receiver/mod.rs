@@ -56,7 +56,7 @@ impl Receiver {
             selective_acks: SelectiveAcks::default(),
             dsack: None,
             early_blocks: None,
-            acks: Acks::default(),
+            acks: Acks::new(config),
             window: ReceiveWindow::new(config),
             fin: None,
             duplicate_bytes: 0,

@@ -291,10 +291,10 @@ impl Recovery {
         self.one_more = false;
     }
 
-    /// Notes the payload of a segment that is sent, for PRR.
-    pub(crate) fn on_payload_sent(&mut self, payload: u64) {
+    /// Notes a segment that is sent, with the bytes that it counts as, for PRR.
+    pub(crate) fn on_bytes_sent(&mut self, bytes: u64) {
         if let Some(prr) = &mut self.prr {
-            prr.on_sent(payload);
+            prr.on_sent(bytes);
         }
     }
 

@@ -228,7 +228,7 @@ impl Recovery {
     pub(super) fn lost_or_new(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
         let limit = self.rack_available(cx);
         if let Some((start, payload)) = cx.scoreboard.next_retransmission().map(|s| (s.start, s.payload())) {
-            if u64::from(payload) > limit {
+            if limit < cx.config.unit().max(u64::from(payload)) {
                 return NextSegment::Blocked { by_cwnd: true };
             }
             self.count_retransmission(cx.now);

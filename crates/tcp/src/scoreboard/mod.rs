@@ -41,6 +41,8 @@ pub(crate) struct Scoreboard {
     first: u64,
     /// Length of a full segment: a first guess for the index of an offset.
     mss: u64,
+    /// Bytes that a segment counts as; 0: as its own bytes.
+    unit: u64,
     pipe: u64,
     sacked_bytes: u64,
     /// SACKed segments.
@@ -67,9 +69,10 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(crate) fn new(mss: u32, uses_rack: bool, keeps_rates: bool) -> Scoreboard {
+    pub(crate) fn new(mss: u32, unit: u64, uses_rack: bool, keeps_rates: bool) -> Scoreboard {
         Scoreboard {
             mss: u64::from(mss),
+            unit,
             tx: keeps_rates.then(VecDeque::new),
             rack: uses_rack.then(Box::default),
             ..Scoreboard::default()
@@ -97,6 +100,11 @@ impl Scoreboard {
 
     pub(crate) fn pipe(&self) -> u64 {
         self.pipe
+    }
+
+    /// Bytes that a segment counts as; 0: as its own bytes.
+    pub(crate) fn unit(&self) -> u64 {
+        self.unit
     }
 
     pub(crate) fn high_sacked(&self) -> u64 {
@@ -140,8 +148,7 @@ impl Scoreboard {
     /// Adds a new segment; `follows_in_burst` is true if the previous one is part of the same burst.
     #[inline(always)] // it has one caller
     pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, follows_in_burst: bool, now: Time) {
-        self.pipe += end - start;
-        self.segments.push_back(SentSegment {
+        let segment = SentSegment {
             start,
             end,
             first_sent: now,
@@ -154,7 +161,9 @@ impl Scoreboard {
             sacked: false,
             lost: false,
             retransmitted: false,
-        });
+        };
+        self.pipe += segment.weight(self.unit);
+        self.segments.push_back(segment);
         if let Some(tx) = &mut self.tx {
             tx.push_back(TxState::default());
         }
@@ -221,12 +230,12 @@ impl Scoreboard {
     #[inline]
     fn change(&mut self, i: usize, change: impl FnOnce(&mut SentSegment)) {
         let s = &mut self.segments[i];
-        self.pipe -= s.in_pipe();
+        self.pipe -= s.in_pipe(self.unit);
         self.retrans_out -= u64::from(s.retransmitted && !s.sacked);
         self.needing_retransmission -= u64::from(s.needs_retransmission());
         self.lost_out -= u64::from(s.lost && !s.sacked);
         change(s);
-        self.pipe += s.in_pipe();
+        self.pipe += s.in_pipe(self.unit);
         self.retrans_out += u64::from(s.retransmitted && !s.sacked);
         self.needing_retransmission += u64::from(s.needs_retransmission());
         self.lost_out += u64::from(s.lost && !s.sacked);
@@ -304,15 +313,15 @@ impl Scoreboard {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
                 if s.start < ack {
-                    self.pipe -= s.in_pipe();
+                    self.pipe -= s.in_pipe(self.unit);
                     self.sacked_bytes -= if s.sacked { ack - s.start } else { 0 };
                     s.start = ack; // a part of the segment is acknowledged
-                    self.pipe += s.in_pipe();
+                    self.pipe += s.in_pipe(self.unit);
                 }
                 return;
             }
             let tx = self.tx.as_mut().and_then(VecDeque::pop_front);
-            self.pipe -= s.in_pipe();
+            self.pipe -= s.in_pipe(self.unit);
             self.repeated -= u64::from(s.transmissions > 1);
             if s.sacked {
                 self.sacked_bytes -= s.len();
@@ -342,12 +351,13 @@ impl Scoreboard {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
                 if s.start < ack {
-                    self.pipe -= ack - s.start;
+                    self.pipe -= s.weight(self.unit);
                     s.start = ack;
+                    self.pipe += s.weight(self.unit);
                 }
                 return;
             }
-            self.pipe -= s.len();
+            self.pipe -= s.weight(self.unit);
             let is_last = s.end == ack;
             let tx = self.tx.as_mut().and_then(VecDeque::pop_front);
             each(s, tx);
@@ -441,9 +451,13 @@ impl Scoreboard {
     fn note_lost(&mut self, i: usize) {
         let s = &self.segments[i];
         match &self.tx {
-            None => self.newly_lost_bytes += u64::from(s.payload()),
+            None => self.newly_lost_bytes += u64::from(s.counted(self.unit)),
             Some(tx) => {
-                self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx: tx[i] });
+                self.newly_lost.push(LostTransmission {
+                    start: s.start,
+                    bytes: s.counted(self.unit),
+                    tx: tx[i],
+                });
             }
         }
     }
@@ -454,7 +468,7 @@ impl Scoreboard {
         if s.sacked || s.needs_retransmission() {
             return;
         }
-        self.pipe -= s.in_pipe();
+        self.pipe -= s.in_pipe(self.unit);
         self.retrans_out -= u64::from(s.retransmitted);
         self.lost_out += u64::from(!s.lost);
         self.needing_retransmission += 1;
@@ -514,11 +528,11 @@ impl Scoreboard {
             self.lost_out += u64::from(!s.lost);
             (s.lost, s.retransmitted) = (true, false);
             match &self.tx {
-                None => bytes += u64::from(s.payload()),
+                None => bytes += u64::from(s.counted(self.unit)),
                 Some(tx) => {
                     self.newly_lost.push(LostTransmission {
                         start: s.start,
-                        payload: s.payload(),
+                        bytes: s.counted(self.unit),
                         tx: tx[i],
                     });
                 }

@@ -36,6 +36,16 @@ impl SentSegment {
         (self.len() - u64::from(self.fin)) as u32
     }
 
+    /// Bytes that it counts as when it is delivered or lost: its payload, or `unit` unless that is 0.
+    pub(crate) fn counted(&self, unit: u64) -> u32 {
+        if unit > 0 { unit as u32 } else { self.payload() }
+    }
+
+    /// Bytes that it takes of the window: its length, or `unit` unless that is 0.
+    pub(super) fn weight(&self, unit: u64) -> u64 {
+        if unit > 0 { unit } else { self.len() }
+    }
+
     pub(crate) fn delivered(&self, fate: SegmentFate) -> DeliveredSegment {
         DeliveredSegment {
             fate,
@@ -45,12 +55,12 @@ impl SentSegment {
         }
     }
 
-    /// Bytes that it adds to pipe [RFC 6675 §4 SetPipe].
-    pub(super) fn in_pipe(&self) -> u64 {
+    /// Bytes that it adds to pipe [RFC 6675 §4 SetPipe]; see [`SentSegment::weight`].
+    pub(super) fn in_pipe(&self, unit: u64) -> u64 {
         if self.sacked {
             return 0;
         }
-        self.len() * (u64::from(!self.lost) + u64::from(self.retransmitted))
+        self.weight(unit) * (u64::from(!self.lost) + u64::from(self.retransmitted))
     }
 
     /// True if it is lost and was not retransmitted since.
@@ -87,6 +97,7 @@ pub struct DeliveredSegment {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LostTransmission {
     pub(crate) start: u64,
-    pub(crate) payload: u32,
+    /// Bytes that it counts as.
+    pub(crate) bytes: u32,
     pub(crate) tx: TxState,
 }

@@ -11,7 +11,7 @@ fn counters(q: &Scoreboard) -> [u64; 6] {
 fn from_scratch(q: &Scoreboard) -> [u64; 6] {
     let sum = |f: fn(&SentSegment) -> u64| q.segments.iter().map(f).sum();
     [
-        sum(SentSegment::in_pipe),
+        sum(|s| s.in_pipe(0)),
         sum(|s| if s.sacked { s.len() } else { 0 }),
         sum(|s| u64::from(s.sacked)),
         sum(|s| u64::from(s.retransmitted && !s.sacked)),
@@ -23,7 +23,7 @@ fn from_scratch(q: &Scoreboard) -> [u64; 6] {
 /// Returns a scoreboard of ten segments of 100 bytes. The given ones are SACKed in this order; losses are updated after
 /// each.
 fn scoreboard(sacked: &[u64]) -> Scoreboard {
-    let mut q = Scoreboard::new(100, false, true);
+    let mut q = Scoreboard::new(100, 0, false, true);
     (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     let mut delivered = Vec::new();
     for i in sacked {
@@ -96,7 +96,7 @@ fn losses_agree_with_the_definition_of_is_lost() {
         ranges.count() >= 3 || bytes > 200
     };
     let mut random = Stream::new(7, "lost");
-    let mut q = Scoreboard::new(100, false, true);
+    let mut q = Scoreboard::new(100, 0, false, true);
     let (mut end, mut found_lost) = (1, 0);
     for _ in 0..20_000 {
         let una = q.head().map_or(end, |s| s.start);
@@ -132,7 +132,7 @@ fn losses_agree_with_the_definition_of_is_lost() {
 #[expect(clippy::disallowed_methods, reason = "the test measures time")]
 fn a_large_recovery_takes_no_longer_for_each_ack() {
     let started = std::time::Instant::now();
-    let mut q = Scoreboard::new(100, false, true);
+    let mut q = Scoreboard::new(100, 0, false, true);
     (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     for i in 1..50_000 {
         q.sack(101, 101 + i * 100, |_, _, _| {});
@@ -149,7 +149,7 @@ fn a_large_recovery_takes_no_longer_for_each_ack() {
 fn each_search_agrees_with_a_linear_one() {
     // Segments of three lengths, so that the guess of an index is right only sometimes.
     let mut random = Stream::new(5, "sent");
-    let mut q = Scoreboard::new(100, true, true);
+    let mut q = Scoreboard::new(100, 0, true, true);
     let (mut end, mut now) = (1, 0);
     for _ in 0..20_000 {
         now += random.next_u64() % 3;
@@ -205,7 +205,7 @@ fn each_search_agrees_with_a_linear_one() {
 #[test]
 fn segments_of_one_burst_are_retransmitted_together() {
     // Bursts of 0-2, 3-5 and 6-8, all lost but 4.
-    let mut q = Scoreboard::new(100, true, true);
+    let mut q = Scoreboard::new(100, 0, true, true);
     (0..9).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, i % 3 > 0, Time(i)));
     assert!(q.sack(401, 501, |_, _, _| {}));
     q.rack_detect_loss((Time(9), 1000), Dur::ZERO, Time(9));

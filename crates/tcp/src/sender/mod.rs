@@ -119,7 +119,12 @@ impl Sender {
             snd_wnd: 0,
             write_seq: 1,
             closing: false,
-            scoreboard: Scoreboard::new(config.connection.mss, config.uses_rack(), cc.wants_rates),
+            scoreboard: Scoreboard::new(
+                config.connection.mss,
+                config.unit(),
+                config.uses_rack(),
+                cc.wants_rates,
+            ),
             cc,
             rtt: RttEstimator::new(config.rto),
             fine_rtt: config.recovery.fine_timeouts.then(|| Box::new(fine())),
@@ -153,6 +158,22 @@ impl Sender {
     /// Bytes outstanding: pipe with SACK, else all from snd_una to snd_nxt.
     pub(crate) fn flight(&self) -> u64 {
         if self.config.uses_sack() { self.scoreboard.pipe() } else { self.snd.outstanding() }
+    }
+
+    /// Bytes sent and not acknowledged cumulatively, as they count in the window [Linux struct tcp_sock packets_out].
+    fn outstanding(&self) -> u64 {
+        match self.scoreboard.unit() {
+            0 => self.snd.max - self.snd.una,
+            unit => unit * self.scoreboard.segment_count() as u64,
+        }
+    }
+
+    /// Bytes that a segment of `len` bytes counts as in the window.
+    fn weight(&self, len: u64) -> u64 {
+        match self.scoreboard.unit() {
+            0 => len,
+            unit => unit,
+        }
     }
 
     /// The window during recovery or else that of congestion control, without inflation, bytes.

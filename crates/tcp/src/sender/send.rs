@@ -313,7 +313,7 @@ impl Sender {
         }
         let mss = self.mss();
         let window = (self.window() as i64 as u64).max(mss); // cheaper than to u64, and never negative
-        let outstanding = self.snd.outstanding();
+        let outstanding = self.scoreboard.pipe();
         let available = self.available();
         if available < mss {
             return Usual::Unknown;
@@ -380,7 +380,7 @@ impl Sender {
             }
         }
         self.usage.sent = true;
-        self.recovery.on_payload_sent(u64::from(out.payload));
+        self.recovery.on_bytes_sent(self.weight(u64::from(out.payload)));
         let last_sent_at = std::mem::replace(&mut self.last_sent_at, now);
         if (flight == 0 || self.cc.wants_sent) && out.payload > 0 {
             self.notify_sent(out, flight, last_sent_at, now);
@@ -438,7 +438,7 @@ impl Sender {
     pub(super) fn window_rate(&self) -> Option<Rate> {
         let number = |n: u64| n.cast_signed() as f64; // cheaper than from u64, and never above its range
         let srtt = number(self.rtt.srtt()?.0) * 1e-9;
-        let window = self.window().max(number(self.snd.max - self.snd.una));
+        let window = self.window().max(number(self.outstanding()));
         let percent = if self.cc.control.cwnd < self.cc.control.ssthresh / 2.0 {
             self.config.pacing.slow_start
         } else {
@@ -505,7 +505,7 @@ impl Sender {
             }
             len = offered;
         }
-        if len > limit {
+        if self.weight(len) > limit {
             self.note_cwnd_limited(true);
             return false;
         }
@@ -516,10 +516,7 @@ impl Sender {
             return false;
         }
         if self.config.growth.idle_restart && una == max && max > 1 {
-            let idle = now.since(self.last_sent_at);
-            if idle > self.rtt.rto() {
-                self.restart_after_idle(idle, now);
-            }
+            self.check_idle(now);
         }
         self.send_segment(len, now, out);
         let (recovery, cx) = self.recovery_cx(now);

@@ -17,7 +17,7 @@ pub(crate) struct AckSummary {
     pub(crate) acked: u64,
     /// True if a SACK block reports a further segment.
     pub(crate) sacked: bool,
-    /// Payload bytes delivered.
+    /// Bytes delivered, as they count in the window.
     pub(crate) delivered: u64,
     /// When the newest of the segments was sent that were sent once.
     pub(super) newest_sent: Option<Time>,
@@ -52,6 +52,8 @@ struct Collector<'a> {
     delivery_rate: &'a mut DeliveryRate,
     /// True if more is needed than the time at which the newest segment was sent.
     detailed: bool,
+    /// Bytes that a segment counts as; 0: as its payload.
+    unit: u64,
     rack: Option<&'a mut Rack>,
     /// snd_max when the last recovery or timeout started.
     recover: u64,
@@ -71,9 +73,9 @@ impl Collector<'_> {
             return;
         }
         if let Some(tx) = tx {
-            self.delivery_rate.on_delivered(tx, s.xmit_ts, s.end, s.payload(), self.now);
+            self.delivery_rate.on_delivered(tx, s.xmit_ts, s.end, s.counted(self.unit), self.now);
         } else {
-            self.delivery_rate.count(s.payload());
+            self.delivery_rate.count(s.counted(self.unit));
         }
         let sent_once = s.transmissions == 1;
         if sent_once {
@@ -123,6 +125,7 @@ impl Sender {
             delivered: &mut self.delivered,
             delivery_rate: &mut self.delivery_rate,
             detailed: uses_rack || self.config.rto.rtt_from_segments,
+            unit: self.scoreboard.unit(),
             rack: uses_rack.then_some(&mut self.recovery.rack),
             recover: self.recovery.recover.unwrap_or(0),
             echo_precedes: &echo_precedes,
@@ -173,12 +176,13 @@ impl Sender {
         let mut sent: Option<(Time, Time)> = None;
         let mut end = 0;
         let (delivered, rate) = (&mut self.delivered, &mut self.delivery_rate);
+        let unit = self.scoreboard.unit();
         self.scoreboard.acknowledge_intact(ack, |s, tx| {
             delivered.push(s.delivered(SegmentFate::Acknowledged));
             if let Some(tx) = tx {
-                rate.on_delivered(tx, s.xmit_ts, s.end, s.payload(), now);
+                rate.on_delivered(tx, s.xmit_ts, s.end, s.counted(unit), now);
             } else {
-                rate.count(s.payload());
+                rate.count(s.counted(unit));
             }
             sent = Some((sent.map_or(s.xmit_ts, |(first, _)| first), s.xmit_ts));
             end = s.end;

@@ -14,7 +14,7 @@
 use super::Sender;
 use crate::config::WindowValidation;
 use dumbbell_cc::{CaState, CwndValidation, Cx};
-use dumbbell_units::{Dur, Time};
+use dumbbell_units::Time;
 
 /// The use of cwnd so far. The names are those of struct tcp_sock [Linux include/linux/tcp.h].
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +64,7 @@ impl Sender {
         if !(sent || limited) {
             return;
         }
-        let outstanding = self.snd.max - self.snd.una;
+        let outstanding = self.outstanding();
         let u = &mut self.usage;
         let new_window = self.snd.una >= u.cwnd_usage_seq;
         if limited || new_window || (!u.is_cwnd_limited && outstanding > u.max_outstanding) {
@@ -75,7 +75,7 @@ impl Sender {
             return;
         }
         self.usage.snd_cwnd_used = self.usage.snd_cwnd_used.max(outstanding);
-        let unused = now.since(self.usage.snd_cwnd_stamp) >= self.rtt.rto();
+        let unused = self.ticks_since(self.usage.snd_cwnd_stamp, now) >= self.rto_ticks();
         if self.config.growth.validation == WindowValidation::Rfc2861
             && unused
             && !self.config.recovery.own_recovery
@@ -87,34 +87,78 @@ impl Sender {
     /// Moves cwnd halfway down to the part in use [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited].
     #[inline(never)]
     fn on_application_limited(&mut self, now: Time) {
-        let used = (self.usage.snd_cwnd_used as f64).max(self.config.growth.initial_window as f64);
-        let cwnd = self.cc.control.cwnd;
-        if self.buffer.is_full() {
-            self.usage.snd_cwnd_stamp = now; // limited by its own buffer, not by the application
+        self.usage.snd_cwnd_stamp = now;
+        // Not if its own buffer limits it rather than the application.
+        if self.recovery.state != CaState::Open || self.buffer.is_full() {
             return;
         }
-        if self.recovery.state == CaState::Open && used < cwnd {
-            let ev = CwndValidation { cwnd: (cwnd + used) / 2.0, ssthresh: 0.75 * cwnd };
+        let used = (self.usage.snd_cwnd_used as f64).max(self.config.growth.initial_window as f64);
+        self.usage.snd_cwnd_used = 0;
+        let cwnd = self.cc.control.cwnd;
+        if used < cwnd {
+            let ev = CwndValidation {
+                cwnd: self.whole((cwnd + used) / 2.0),
+                ssthresh: self.three_quarters_of_cwnd(),
+            };
             self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
         }
-        (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
     }
 
-    /// Restarts sending after an idle time [RFC 5681 §4.1; Linux tcp_output.c tcp_cwnd_restart].
-    pub(super) fn restart_after_idle(&mut self, idle: Dur, now: Time) {
+    /// Restarts sending after an idle time, if it is longer than an RTO [RFC 5681 §4.1; Linux include/net/tcp.h
+    /// tcp_slow_start_after_idle_check].
+    pub(super) fn check_idle(&mut self, now: Time) {
+        let idle = self.ticks_since(self.last_sent_at, now);
+        if idle > self.rto_ticks() {
+            self.restart_after_idle(idle, now);
+        }
+    }
+
+    /// The same after an idle time of `idle` ticks [Linux tcp_output.c tcp_cwnd_restart].
+    fn restart_after_idle(&mut self, mut idle: u64, now: Time) {
         let mut initial_window = self.config.growth.initial_window as f64;
+        let since = now.since(self.last_sent_at);
         if self.config.growth.validation == WindowValidation::Rfc2861 {
             if self.config.recovery.own_recovery {
                 return; // left to the algorithm [Linux include/net/tcp.h tcp_slow_start_after_idle_check]
             }
-            let before = self.cc.control.cwnd;
-            let timeouts = (idle.0 / self.rtt.rto().0.max(1)).min(64) as i32;
-            let cwnd = (before * 0.5f64.powi(timeouts)).max(initial_window);
-            let ev = CwndValidation { cwnd, ssthresh: 0.75 * before };
+            let mut cwnd = self.cc.control.cwnd;
+            let rto = self.rto_ticks();
+            while idle > rto && cwnd > initial_window {
+                cwnd = self.whole(cwnd / 2.0);
+                idle -= rto;
+            }
+            let ev =
+                CwndValidation { cwnd: cwnd.max(initial_window), ssthresh: self.three_quarters_of_cwnd() };
             self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
-            initial_window = cwnd;
+            initial_window = ev.cwnd;
             (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
         }
-        self.cc.notify(now, |cc, cx| cc.on_restart(idle, &Cx { initial_window, ..*cx }));
+        self.cc.notify(now, |cc, cx| cc.on_restart(since, &Cx { initial_window, ..*cx }));
+    }
+
+    /// The least ssthresh of a window that wasn't used [Linux include/net/tcp.h tcp_current_ssthresh].
+    fn three_quarters_of_cwnd(&self) -> f64 {
+        let cwnd = self.cc.control.cwnd;
+        self.whole(cwnd / 2.0) + self.whole(cwnd / 4.0)
+    }
+
+    /// A window in whole segments, where the stack counts in these.
+    fn whole(&self, window: f64) -> f64 {
+        if !self.config.growth.whole_segments {
+            return window;
+        }
+        let mss = self.mss() as f64;
+        (window / mss).floor() * mss
+    }
+
+    /// Ticks of the stack's clock from one time to another; ns without such a clock [Linux tcp_jiffies32].
+    fn ticks_since(&self, from: Time, to: Time) -> u64 {
+        let tick = self.config.rto.timer_tick.0.max(1);
+        (to.0 / tick).saturating_sub(from.0 / tick)
+    }
+
+    /// The RTO in the same unit, rounded up [Linux tcp_input.c __tcp_set_rto].
+    fn rto_ticks(&self) -> u64 {
+        self.rtt.rto().0.div_ceil(self.config.rto.timer_tick.0.max(1)).max(1)
     }
 }

@@ -11,6 +11,7 @@ mod linux_stack;
 mod nagle;
 mod rack;
 mod recovery;
+mod small_segments;
 mod timers;
 mod tlp;
 mod undo;

@@ -1,0 +1,96 @@
+//! Segments that aren't full: with `count_segments` each takes a segment of the window, as in Linux [Linux include/net/tcp.h
+//! tcp_packets_in_flight]; else its bytes do. And windows after an idle time, in whole segments.
+
+use crate::linux_stack::{MSS, with_usual};
+use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
+use dumbbell_testkit::wire::{Wire, losing};
+
+/// Returns the segments that are sent at once of 40 writes of 700 bytes, with a window of ten full segments.
+fn sent_at_once(changes: &[(&str, &str)]) -> usize {
+    let cc = CcRecorder::new(10.0 * MSS as f64);
+    let changes = with_usual(&[("nagle", "false"), ("tlp", "false")], changes);
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.run_until(0.5);
+    for n in 0..40 {
+        wire.sender.write(700);
+        wire.run_until(0.5 + 0.0001 * f64::from(n));
+    }
+    let sent = wire.sent.len();
+    assert_eq!(wire.sender.snapshot().inflight, wire.sender.inflight());
+    wire.run_until(3.0);
+    assert_eq!(wire.receiver.delivered(), 40 * 700);
+    assert_eq!(wire.sender.inflight(), 0);
+    sent
+}
+
+#[test]
+fn each_segment_takes_a_whole_one_of_the_window() {
+    assert_eq!(sent_at_once(&[]), 10);
+}
+
+#[test]
+fn without_the_rule_its_bytes_count() {
+    // 20 of 700 bytes are 14,000; the 21st doesn't fit into 14,480.
+    assert_eq!(sent_at_once(&[("count_segments", "false")]), 20);
+}
+
+#[test]
+fn an_ack_delivers_as_much_as_it_frees() {
+    let cc = CcRecorder::new(10.0 * MSS as f64);
+    let calls = cc.clone();
+    let changes = with_usual(&[("nagle", "false")], &[]);
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[1]));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.run_until(0.5);
+    for n in 0..8 {
+        wire.sender.write(100);
+        wire.run_until(0.5 + 0.0001 * f64::from(n));
+    }
+    wire.run_until(3.0);
+    assert_eq!(wire.receiver.delivered(), 800);
+    let acks: Vec<(u64, u64)> = calls
+        .calls()
+        .iter()
+        .filter_map(|call| if let CcCall::Ack(ev) = call { Some((ev.delivered, ev.lost)) } else { None })
+        .collect();
+    // Eight segments of any length are eight full ones; the lost one counts as one, too.
+    assert_eq!(acks.iter().map(|(delivered, _)| delivered).sum::<u64>(), 8 * MSS);
+    assert_eq!(acks.iter().map(|(_, lost)| lost).sum::<u64>(), MSS);
+}
+
+/// Returns the windows to which an idle time leads, in segments: cwnd and ssthresh at least.
+fn after_idle(cwnd: u64, idle: f64) -> (f64, f64) {
+    let cc = CcRecorder::new((cwnd * MSS) as f64);
+    let calls = cc.clone();
+    let changes = with_usual(&[], &[("timer_tick", "4 ms")]);
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.run_until(0.5);
+    wire.sender.write(MSS);
+    wire.run_until(0.5 + idle);
+    wire.sender.write(MSS);
+    wire.run_until(1.0 + idle);
+    let mss = MSS as f64;
+    let last = calls.calls().iter().rev().find_map(|call| match call {
+        CcCall::Validation(ev) => Some((ev.cwnd / mss, ev.ssthresh / mss)),
+        _ => None,
+    });
+    last.unwrap_or_default()
+}
+
+#[test]
+fn an_idle_time_leaves_whole_segments() {
+    // [Linux tcp_output.c tcp_cwnd_restart, include/net/tcp.h tcp_current_ssthresh]: the timeout is 300 ms, 75 ticks. cwnd is
+    // halved for each that passed, but the first ends with the restart; ssthresh becomes a half and a quarter of cwnd.
+    assert_eq!(after_idle(27, 0.4), (13.0, 13.0 + 6.0));
+    assert_eq!(after_idle(103, 0.7), (25.0, 51.0 + 25.0));
+    assert_eq!(after_idle(23, 5.0), (10.0, 11.0 + 5.0));
+    // Not below the initial window of ten.
+    assert_eq!(after_idle(19, 0.7), (10.0, 9.0 + 4.0));
+    // Without a restart the window goes halfway down to the ten segments [Linux tcp_output.c tcp_cwnd_application_limited].
+    assert_eq!(after_idle(103, 0.29), (56.0, 51.0 + 25.0));
+}
