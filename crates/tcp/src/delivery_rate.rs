@@ -114,9 +114,9 @@ impl DeliveryRate {
         }
     }
 
-    /// Counts a delivered segment where no samples are needed.
-    pub(crate) fn count(&mut self, payload: u32) {
-        self.delivered += u64::from(payload);
+    /// Counts delivered bytes where no samples are needed.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.delivered += bytes;
     }
 
     /// Counts lost bytes where no samples are needed.

@@ -89,6 +89,8 @@ pub(crate) struct Acks {
     lrcvtime: Option<Time>,
     /// The usual length of segments (icsk_ack.rcv_mss); of stacks that don't acknowledge by PSH the largest.
     rcv_mss: u64,
+    /// Bytes in order that need no ACK at once: a segment of the usual length, with an ack_every of 2.
+    most_unacknowledged: u64,
     /// Length of the last segment in order, if it was shorter and may become the usual one (icsk_ack.last_seg_size).
     last_seg_size: u64,
     /// ACKs held back since the last one was sent (compressed_ack).
@@ -103,8 +105,16 @@ pub(crate) struct Acks {
 impl Acks {
     pub(super) fn new(config: &Config) -> Acks {
         // [Linux tcp_input.c tcp_initialize_rcv_mss]
-        let rcv_mss = if config.ack.pushed { config.mss().clamp(MIN_MSS, MSS_DEFAULT) } else { 0 };
-        Acks { rcv_mss, ..Acks::default() }
+        let mut acks = Acks { rcv_wup: 1, ..Acks::default() }; // the SYN is acknowledged from the start
+        if config.ack.pushed {
+            acks.set_rcv_mss(config.mss().clamp(MIN_MSS, MSS_DEFAULT), config);
+        }
+        acks
+    }
+
+    fn set_rcv_mss(&mut self, len: u64, config: &Config) {
+        self.rcv_mss = len;
+        self.most_unacknowledged = u64::from(config.ack.every - 1) * len;
     }
 
     /// Returns when the next ACK is due.
@@ -141,8 +151,7 @@ impl Acks {
         let (pushed, enough) = if ack.pushed {
             let in_order = arrival == Arrival::InOrder || matches!(arrival, Arrival::Filling { .. });
             let pushed = in_order && self.measure_rcv_mss(segment.len, segment.psh, config);
-            let unacknowledged = rcv_nxt - self.rcv_wup.max(1); // the SYN is acknowledged from the start
-            (pushed, unacknowledged > u64::from(ack.every - 1) * self.rcv_mss)
+            (pushed, rcv_nxt - self.rcv_wup > self.most_unacknowledged)
         } else {
             self.rcv_mss = self.rcv_mss.max(segment.len);
             (false, self.segments >= ack.every)
@@ -164,16 +173,25 @@ impl Acks {
     /// tcp_input.c tcp_measure_rcv_mss].
     #[inline]
     fn measure_rcv_mss(&mut self, len: u64, psh: bool, config: &Config) -> bool {
+        if len == self.rcv_mss {
+            self.last_seg_size = 0;
+            return psh;
+        }
+        self.measure_other_length(len, psh, config)
+    }
+
+    #[inline(never)]
+    fn measure_other_length(&mut self, len: u64, psh: bool, config: &Config) -> bool {
         let last = std::mem::take(&mut self.last_seg_size);
-        if len >= self.rcv_mss {
-            self.rcv_mss = len;
+        if len > self.rcv_mss {
+            self.set_rcv_mss(len, config);
             return psh;
         }
         let options = if config.connection.timestamps { u64::from(TIMESTAMPS_OPTION) } else { 0 };
         if len + options >= MSS_DEFAULT || (len + options >= MIN_MSS && !psh) {
             self.last_seg_size = len;
             if len == last {
-                self.rcv_mss = len;
+                self.set_rcv_mss(len, config);
                 return false;
             }
         }
@@ -244,8 +262,7 @@ impl Acks {
         if self.compressed_ack_rcv_nxt != rcv_nxt {
             (self.compressed_ack_rcv_nxt, self.dup_ack_counter) = (rcv_nxt, 0);
         }
-        let rcv_wup = self.rcv_wup.max(1); // the SYN is acknowledged from the start
-        let enough = rcv_nxt - rcv_wup > self.rcv_mss && !window_shrinks;
+        let enough = rcv_nxt - self.rcv_wup > self.rcv_mss && !window_shrinks;
         if enough || self.quick > 0 || self.compressed_ack >= COMP_SACK_NR {
             self.pending += 1;
         } else if self.dup_ack_counter < FASTRETRANS_THRESH {

@@ -148,7 +148,8 @@ impl Scoreboard {
     /// Adds a new segment; `follows_in_burst` is true if the previous one is part of the same burst.
     #[inline(always)] // it has one caller
     pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, follows_in_burst: bool, now: Time) {
-        let segment = SentSegment {
+        self.pipe += if self.unit > 0 { self.unit } else { end - start };
+        self.segments.push_back(SentSegment {
             start,
             end,
             first_sent: now,
@@ -161,9 +162,7 @@ impl Scoreboard {
             sacked: false,
             lost: false,
             retransmitted: false,
-        };
-        self.pipe += segment.weight(self.unit);
-        self.segments.push_back(segment);
+        });
         if let Some(tx) = &mut self.tx {
             tx.push_back(TxState::default());
         }
@@ -341,23 +340,28 @@ impl Scoreboard {
         }
     }
 
-    /// The same while [`Scoreboard::is_intact`].
+    /// The same while [`Scoreboard::is_intact`]; `acked`: bytes from snd_una to `ack`. Returns the number of segments.
     #[inline(always)] // it has one caller
     pub(crate) fn acknowledge_intact(
         &mut self,
         ack: u64,
-        mut each: impl FnMut(&SentSegment, Option<TxState>),
-    ) {
+        acked: u64,
+        each: impl FnMut(&SentSegment, Option<TxState>),
+    ) -> u64 {
+        let before = self.segments.len();
+        self.remove_intact_below(ack, each);
+        let segments = (before - self.segments.len()) as u64;
+        self.pipe -= if self.unit > 0 { self.unit * segments } else { acked };
+        segments
+    }
+
+    #[inline(always)] // it has one caller
+    fn remove_intact_below(&mut self, ack: u64, mut each: impl FnMut(&SentSegment, Option<TxState>)) {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
-                if s.start < ack {
-                    self.pipe -= s.weight(self.unit);
-                    s.start = ack;
-                    self.pipe += s.weight(self.unit);
-                }
+                s.start = s.start.max(ack);
                 return;
             }
-            self.pipe -= s.weight(self.unit);
             let is_last = s.end == ack;
             let tx = self.tx.as_mut().and_then(VecDeque::pop_front);
             each(s, tx);

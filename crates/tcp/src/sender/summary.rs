@@ -75,7 +75,7 @@ impl Collector<'_> {
         if let Some(tx) = tx {
             self.delivery_rate.on_delivered(tx, s.xmit_ts, s.end, s.counted(self.unit), self.now);
         } else {
-            self.delivery_rate.count(s.counted(self.unit));
+            self.delivery_rate.count(s.counted(self.unit).into());
         }
         let sent_once = s.transmissions == 1;
         if sent_once {
@@ -177,20 +177,24 @@ impl Sender {
         let mut end = 0;
         let (delivered, rate) = (&mut self.delivered, &mut self.delivery_rate);
         let unit = self.scoreboard.unit();
-        self.scoreboard.acknowledge_intact(ack, |s, tx| {
+        let acked = ack - self.snd.una;
+        let mut uncounted = 0;
+        let segments = self.scoreboard.acknowledge_intact(ack, acked, |s, tx| {
             delivered.push(s.delivered(SegmentFate::Acknowledged));
             if let Some(tx) = tx {
                 rate.on_delivered(tx, s.xmit_ts, s.end, s.counted(unit), now);
             } else {
-                rate.count(s.counted(unit));
+                uncounted += u64::from(s.payload());
             }
             sent = Some((sent.map_or(s.xmit_ts, |(first, _)| first), s.xmit_ts));
             end = s.end;
         });
+        if !self.cc.wants_rates {
+            rate.count(if unit > 0 { unit * segments } else { uncounted });
+        }
         if let Some((_, last)) = sent.filter(|_| self.config.uses_rack()) {
             self.recovery.rack.on_in_order((last, end), now);
         }
-        let acked = ack - self.snd.una;
         self.snd.una = ack;
         self.snd.nxt = self.snd.nxt.max(ack);
         self.timer.backoffs = 0;

@@ -61,27 +61,45 @@ impl Sender {
         let waits = std::mem::take(&mut self.usage.waits_for_burst);
         let limited = waits || (self.flight() + self.mss()) as f64 > self.window();
         let sent = std::mem::take(&mut self.usage.sent);
-        if !(sent || limited) {
+        if limited {
+            let u = &mut self.usage; // max_outstanding counts only while cwnd doesn't limit sending
+            (u.is_cwnd_limited, u.cwnd_usage_seq) = (true, self.snd.max);
+            (u.snd_cwnd_used, u.snd_cwnd_stamp) = (0, now);
             return;
         }
+        if sent {
+            self.validate_unlimited(now);
+        }
+    }
+
+    /// The same if cwnd did not prevent sending.
+    #[inline(never)]
+    fn validate_unlimited(&mut self, now: Time) {
         let outstanding = self.outstanding();
         let u = &mut self.usage;
         let new_window = self.snd.una >= u.cwnd_usage_seq;
-        if limited || new_window || (!u.is_cwnd_limited && outstanding > u.max_outstanding) {
-            (u.is_cwnd_limited, u.max_outstanding, u.cwnd_usage_seq) = (limited, outstanding, self.snd.max);
+        if new_window || (!u.is_cwnd_limited && outstanding > u.max_outstanding) {
+            (u.is_cwnd_limited, u.max_outstanding, u.cwnd_usage_seq) = (false, outstanding, self.snd.max);
         }
         if self.is_cwnd_limited() {
             (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
             return;
         }
         self.usage.snd_cwnd_used = self.usage.snd_cwnd_used.max(outstanding);
-        let unused = self.ticks_since(self.usage.snd_cwnd_stamp, now) >= self.rto_ticks();
         if self.config.growth.validation == WindowValidation::Rfc2861
-            && unused
             && !self.config.recovery.own_recovery
+            && self.is_unused(now)
         {
             self.on_application_limited(now);
         }
+    }
+
+    /// True if cwnd hasn't limited sending for an RTO.
+    #[inline]
+    fn is_unused(&self, now: Time) -> bool {
+        let (stamp, tick) = (self.usage.snd_cwnd_stamp, self.config.rto.timer_tick);
+        let maybe = now.since(stamp) + tick >= self.rtt.rto();
+        maybe && self.ticks_since(stamp, now) >= self.rto_ticks()
     }
 
     /// Moves cwnd halfway down to the part in use [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited].
