@@ -125,10 +125,16 @@ impl BufferConfig {
             window,
             receive_buffer: receive_buffer.filter(|_| autotuning),
             send_buffer,
-            autotuning: autotuning.then(|| p.bytes("window_start").clamp(1, window)),
+            autotuning: autotuning.then(|| p.bytes("window_start").max(1)),
             push_every: p.bytes("push_every"),
             nagle: p.bool("nagle"),
         })
+    }
+
+    /// The window that is offered first, bytes.
+    #[must_use]
+    pub fn first_window(&self) -> u64 {
+        self.autotuning.map_or(self.window, |start| start.min(self.window))
     }
 
     /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3]; with a receive buffer, its

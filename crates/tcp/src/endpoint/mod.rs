@@ -173,7 +173,7 @@ impl Endpoint {
         self.peer_timestamps = peer.connection.timestamps && self.sender.config.connection.timestamps;
         self.peer_sack = peer.uses_sack();
         self.ecn.mode = EcnMode::common(peer, &self.sender.config);
-        let window = peer.buffer.autotuning.unwrap_or(peer.buffer.window);
+        let window = peer.buffer.first_window();
         let offered = (window >> self.peer_scale).min(0xffff) << self.peer_scale;
         self.sender.open(1 + offered, self.ecn.mode);
         self.state = if self.sender.closing { State::FinWait } else { State::Established };

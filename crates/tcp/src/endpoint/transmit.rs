@@ -170,7 +170,7 @@ impl Endpoint {
             seq: self.isn,
             ack: if answer { self.peer_isn.at(1) } else { Seq(0) },
             flags: if answer { self.ecn.mode.syn_ack_flags() } else { EcnMode::syn_flags(&config, is_first) },
-            window: config.buffer.autotuning.unwrap_or(config.buffer.window).min(0xffff) as u16,
+            window: config.buffer.first_window().min(0xffff) as u16,
             mss: Some(config.connection.mss_option),
             window_scale: Some(config.buffer.window_scale()),
             sack_permitted: config.uses_sack(),

@@ -7,7 +7,8 @@
 //! limit      a quarter above window_start, because segments need less memory than assumed; at the end of each
 //!            round trip in which the application read more than in any before
 //!                2 * read + 16 segments, plus twice that in proportion to the increase               (tcp_rcv_space_adjust)
-//!            but never above `window`, nor above the payload that `receive_buffer` could hold; less the payload that the memory in use could hold
+//!            but never above the payload that `receive_buffer` could hold; less the payload that the memory in use could hold; and never
+//!            above `window`, whatever memory is in use                                            (tcp_space, tp->window_clamp)
 //! field      in steps of the window scale, rounded up                                               (__tcp_select_window)
 //! ```
 //! The round trip is that of the timestamps; a shorter sample counts at once, a longer one by an eighth
@@ -39,9 +40,11 @@ pub(crate) struct ReceiveWindow {
     mss: u64,
     /// The window that grows with each segment (rcv_ssthresh).
     rcv_ssthresh: u64,
-    /// Its limit (window_clamp), and the largest limit.
+    /// Its limit by memory (tcp_full_space), and the largest one.
     window_clamp: u64,
     max_window: u64,
+    /// The largest window ever offered.
+    window: u64,
     /// The right edge that was offered.
     edge: u64,
     /// The window that was offered last.
@@ -67,13 +70,16 @@ impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Option<ReceiveWindow> {
         let start = config.buffer.autotuning?;
         let mss = config.mss();
-        let memory = config.buffer.receive_buffer.unwrap_or(u64::MAX);
-        let max_window = config.buffer.window.min((memory / 256).saturating_mul(SCALING_RATIO));
+        let window = config.buffer.window;
+        let at_start = start * SCALING_RATIO / DEFAULT_RATIO;
+        let of_buffer = config.buffer.receive_buffer.map(|memory| memory / 256 * SCALING_RATIO);
+        let window_clamp = of_buffer.map_or(at_start, |most| at_start.min(most));
         Some(ReceiveWindow {
             mss,
-            rcv_ssthresh: start.saturating_sub(mss).max(2 * mss).min(start),
-            window_clamp: (start * SCALING_RATIO / DEFAULT_RATIO).min(max_window),
-            max_window,
+            rcv_ssthresh: start.saturating_sub(mss).max(2 * mss).min(start).min(window),
+            window_clamp,
+            max_window: of_buffer.unwrap_or(window).max(window_clamp),
+            window,
             edge: 0,
             last_offer: 0,
             step_mask: (1 << config.buffer.window_scale()) - 1,
@@ -121,9 +127,9 @@ impl ReceiveWindow {
         true
     }
 
-    /// The part of the limit that memory in use leaves free [Linux include/net/tcp.h tcp_space].
+    /// The part of the limit that memory in use leaves free [Linux include/net/tcp.h tcp_space], at most `window`.
     fn free(&self, held: u64) -> u64 {
-        self.window_clamp.saturating_sub((held * SCALING_RATIO).div_ceil(256))
+        self.window_clamp.saturating_sub((held * SCALING_RATIO).div_ceil(256)).min(self.window)
     }
 
     /// Sets the memory of the data that is out of order.
@@ -226,6 +232,27 @@ mod tests {
         assert!(refused.to_string().starts_with("receive_buffer: given without autotuning"), "{refused}");
         let fixed = Config::read("linux", &[("autotuning".to_owned(), Raw::Bool(false))], reno).unwrap();
         assert_eq!((fixed.buffer.receive_buffer, fixed.buffer.window_scale()), (None, 13));
+    }
+
+    #[test]
+    fn a_given_window_is_offered_whole() {
+        // 20,000 bytes beside a buffer of 32 MiB, also while data is out of order or waits to be read. The field
+        // has no steps.
+        let given = [("window", "20000 bytes")];
+        let mut g = ReceiveWindow::new(&config(&given)).unwrap();
+        assert_eq!(g.offer(1), 20_000);
+        assert!(!g.grow(1000, memory(1000, 1)));
+        assert_eq!(g.offer(1001), 20_000);
+        g.set_queued(memory(9000, 9));
+        assert_eq!(g.offer(1001), 20_000);
+        // 64 KiB of memory hold 162 / 256 of it as payload, of which eight segments in buffers of their own leave less than 60 kB.
+        let given = [("window", "60000 bytes"), ("window_start", "64 KiB"), ("receive_buffer", "96 KiB")];
+        let mut g = ReceiveWindow::new(&config(&given)).unwrap();
+        g.rcv_ssthresh = 60_000;
+        let free = 96 * 1024 / 256 * SCALING_RATIO - (memory(8 * 1448, 8) * SCALING_RATIO).div_ceil(256);
+        assert!(free < 60_000);
+        g.set_queued(memory(8 * 1448, 8));
+        assert_eq!(g.possible(g.queued), free);
     }
 
     #[test]
