@@ -95,7 +95,7 @@ pub enum SlowStart {
 /// A segment is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentEvent {
-    /// Its payload bytes.
+    /// Its bytes: payload, or a full segment where the stack counts segments.
     pub bytes: u64,
     /// Bytes in flight before it.
     pub flight: u64,
@@ -123,7 +123,7 @@ pub struct TxStart {
 pub struct LostEvent {
     /// Its first byte.
     pub start: u64,
-    /// Its payload bytes.
+    /// Its bytes: payload, or a full segment where the stack counts segments.
     pub bytes: u64,
     /// Bytes in flight when it was sent, including itself.
     pub sent_in_flight: u64,

@@ -174,9 +174,9 @@ pub struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// True if the program turns Nagle's algorithm off with TCP_NODELAY: as the stack's `nagle` says, where the scenario sets it;
-    /// else for sources at a constant rate, whose packets are sent at once, and for browsers, web servers and other programs
-    /// with TLS [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium].
+    /// True if the program sets TCP_NODELAY, which turns Nagle's algorithm off. The stack's `nagle` decides if the scenario sets
+    /// it. Else sources at a constant rate set it, as do browsers, web servers and programs with TLS [curl lib/cf-socket.c,
+    /// nginx ngx_http_ssl_module, Chromium].
     #[must_use]
     pub fn sets_nodelay(&self) -> bool {
         let TransportPlan::Tcp { stack, tls, .. } = &self.transport else { return false };

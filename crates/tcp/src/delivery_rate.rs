@@ -11,7 +11,8 @@
 //! may be sent faster than the path accepts them. A sample over less than the smallest RTT results from a wrong guess of the
 //! transmission that was acknowledged; it is discarded.
 //!
-//! All counters are in bytes, as cwnd and the pacing rate are: payload, or full segments where segments count [Linux tp->delivered]. Without SACK duplicate ACKs deliver nothing: the
+//! All counters are in bytes, as cwnd and the pacing rate are: payload, or full segments where segments count [Linux
+//! tp->delivered]. Without SACK duplicate ACKs deliver nothing: the
 //! ACK that fills the hole delivers all, over the whole interval.
 
 use dumbbell_cc::{LostEvent, RateSample};
@@ -99,8 +100,8 @@ impl DeliveryRate {
     }
 
     /// Adds a segment that the ACK delivers; it was last sent at `xmit_ts` and ends at `end`.
-    pub fn on_delivered(&mut self, tx: TxState, xmit_ts: Time, end: u64, payload: u32, now: Time) {
-        self.delivered += u64::from(payload);
+    pub fn on_delivered(&mut self, tx: TxState, xmit_ts: Time, end: u64, bytes: u32, now: Time) {
+        self.delivered += u64::from(bytes);
         self.delivered_time = now;
         let newer = match &self.newest {
             None => true,
@@ -154,8 +155,8 @@ impl DeliveryRate {
     }
 
     /// Counts a transmission that is marked as lost.
-    pub fn on_lost(&mut self, tx: &TxState, start: u64, payload: u32) -> LostEvent {
-        let bytes = u64::from(payload);
+    pub fn on_lost(&mut self, tx: &TxState, start: u64, bytes: u32) -> LostEvent {
+        let bytes = u64::from(bytes);
         self.lost += bytes;
         LostEvent {
             start,

@@ -221,7 +221,7 @@ impl Congestion {
 pub(crate) struct Sent {
     /// Now, s.
     now: f64,
-    /// Its payload bytes.
+    /// Its bytes: payload, or a full segment where the stack counts segments.
     bytes: u64,
     /// Bytes in flight before it.
     flight: u64,
@@ -247,7 +247,7 @@ pub(crate) struct Lost {
     now: f64,
     /// Its first byte.
     start: u64,
-    /// Its payload bytes.
+    /// Its bytes: payload, or a full segment where the stack counts segments.
     bytes: u64,
     /// Bytes in flight when it was sent, itself included.
     sent_in_flight: u64,

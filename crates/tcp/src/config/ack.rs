@@ -36,8 +36,9 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "ack_pushed",
         kind: Kind::Bool,
         default: "false",
-        doc: "whether a segment that is shorter than the longest so far, or carries PSH, is acknowledged at once, as \
-              after a read of the application [Linux tcp_input.c tcp_measure_rcv_mss, tcp.c __tcp_cleanup_rbuf]",
+        doc: "whether a segment that carries PSH, or is shorter than usual, is acknowledged at once, as after a read of the \
+              application; ack_every then counts segments of the usual length, which the receiver learns [Linux tcp_input.c \
+              tcp_measure_rcv_mss, __tcp_ack_snd_check; tcp.c __tcp_cleanup_rbuf]",
     },
     Spec {
         name: "sack_delay",

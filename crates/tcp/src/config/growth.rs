@@ -88,14 +88,14 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "whole_numbers",
         kind: Kind::Bool,
         default: "false",
-        doc: "ssthresh in whole segments; with rto_estimator = rfc6298 also srtt, rttvar and timeout in integer ticks, as \
+        doc: "ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298 also srtt, rttvar and timeout in integer ticks, as \
               4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
     },
     Spec {
         name: "count_segments",
         kind: Kind::Bool,
         default: "false",
-        doc: "with SACK: whether a segment that isn't full counts as a full one in the window, in the data outstanding and in what an \
+        doc: "with SACK, unless sack_rules is ns2: whether a segment that isn't full counts as a full one in the window, in the data outstanding and in what an \
               ACK delivers, so that cwnd is a number of segments [Linux include/net/tcp.h tcp_packets_in_flight]",
     },
     Spec {
@@ -169,7 +169,7 @@ pub struct GrowthConfig {
     pub on_exit: bool,
     /// True if a further timeout of the same segment reduces ssthresh again.
     pub reduce_each_timeout: bool,
-    /// True if ssthresh is a whole number of segments.
+    /// True if ssthresh, and a window that wasn't used, are whole numbers of segments.
     pub whole_segments: bool,
     /// True if each segment counts as a full one.
     pub count_segments: bool,

@@ -125,7 +125,7 @@ impl Config {
 
     /// Bytes that a segment of any length counts as, in the window and in what is delivered; 0: as its own bytes.
     pub(crate) fn unit(&self) -> u64 {
-        if self.growth.count_segments && self.uses_sack() { self.mss() } else { 0 }
+        if self.growth.count_segments && !self.goes_back() { self.mss() } else { 0 }
     }
 
     /// True if the endpoint negotiates and uses SACK.

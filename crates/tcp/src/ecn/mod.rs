@@ -16,7 +16,7 @@ mod sender;
 mod tests;
 
 pub(crate) use receiver::{AckRequest, EcnReceiver};
-pub(crate) use sender::{EcnSender, MarkReport};
+pub(crate) use sender::{Delivered, EcnSender, MarkReport};
 
 use crate::config::{Config, EcnFeedback};
 use dumbbell_wire::TcpFlags;

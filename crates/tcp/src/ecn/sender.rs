@@ -23,12 +23,24 @@ impl Default for EcnSender {
     }
 }
 
+/// The data that an ACK newly reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivered {
+    /// Bytes as they count in the window.
+    pub(crate) bytes: u64,
+    /// Payload bytes.
+    pub(crate) payload: u64,
+    pub(crate) segments: u64,
+    /// Bytes that a segment counts as; 0: as its payload.
+    pub(crate) unit: u64,
+}
+
 /// The marks that an ACK newly reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MarkReport {
     /// True if it reports a mark.
     pub(crate) any: bool,
-    /// Bytes that arrived with a mark; 0 with the classic echo, which has no count.
+    /// Bytes that arrived with a mark, as they count in the window; 0 with the classic echo, which has no count.
     pub(crate) bytes: u64,
 }
 
@@ -39,12 +51,12 @@ impl EcnSender {
         !matches!(self.mode, EcnMode::Off | EcnMode::Accurate)
     }
 
-    /// Reads an ACK that delivers `delivered` bytes in segments of at most `mss`.
+    /// Reads an ACK that delivers segments of at most `mss`.
     pub(crate) fn read(
         &mut self,
         flags: TcpFlags,
         option: Option<&AccEcn>,
-        delivered: u64,
+        delivered: &Delivered,
         mss: u64,
     ) -> MarkReport {
         match self.mode {
@@ -52,30 +64,39 @@ impl EcnSender {
             EcnMode::Classic => MarkReport { any: flags.contains(TcpFlags::ECE), bytes: 0 },
             EcnMode::Dctcp => {
                 let any = flags.contains(TcpFlags::ECE);
-                MarkReport { any, bytes: if any { delivered } else { 0 } }
+                MarkReport { any, bytes: if any { delivered.bytes } else { 0 } }
             }
             EcnMode::Accurate => {
                 let ace = u64::from(flags.ace());
-                let bytes = option.and_then(AccEcn::marked).map(|field| {
-                    let new = u64::from(field).wrapping_sub(self.ceb) & 0xff_ffff;
-                    self.ceb += new;
-                    new
-                });
+                let bytes = option.and_then(AccEcn::marked).map(|field| self.read_bytes(field));
                 let least = ace.wrapping_sub(self.cep) & 7;
                 let packets = match bytes {
                     // As many whole cycles of the counter as the bytes need.
                     Some(bytes) => least + bytes.div_ceil(mss).saturating_sub(least).div_ceil(8) * 8,
-                    None => safest_marks(least, delivered.div_ceil(mss)),
+                    None => safest_marks(least, delivered.segments),
                 };
                 self.cep += packets;
                 let bytes = bytes.unwrap_or_else(|| {
-                    let bytes = (packets * mss).min(delivered);
+                    let bytes = (packets * mss).min(delivered.payload);
                     self.ceb += bytes; // an estimate, until the next option
                     bytes
                 });
-                MarkReport { any: packets > 0, bytes }
+                let counted = if delivered.unit > 0 { packets * delivered.unit } else { bytes };
+                MarkReport { any: packets > 0, bytes: counted.min(delivered.bytes.max(bytes)) }
             }
         }
+    }
+
+    /// Returns the bytes that a counter of 24 bits newly reports; an estimate may have been higher.
+    fn read_bytes(&mut self, field: u32) -> u64 {
+        const RANGE: u64 = 1 << 24;
+        let new = u64::from(field).wrapping_sub(self.ceb) % RANGE;
+        if new >= RANGE / 2 {
+            self.ceb -= (RANGE - new).min(self.ceb);
+            return 0;
+        }
+        self.ceb += new;
+        new
     }
 }
 

@@ -1,6 +1,6 @@
 //! Feedback of both sides together, and the handshakes of all pairs of modes [RFC 3168 §6.1, RFC 8257 §3.2, RFC 9768 §3].
 
-use super::sender::safest_marks;
+use super::sender::{Delivered, safest_marks};
 use super::*;
 use dumbbell_wire::{AccEcn, Ecn};
 
@@ -63,7 +63,7 @@ fn ace_counts_modulo_eight_from_five() {
         let ecn = if i % 3 == 0 { Ecn::CE } else { Ecn::ECT1 };
         e.on_packet(ecn, TcpFlags::default(), 1000);
         let f = flags(&mut e);
-        marked += sender.read(f, None, 1000, 1000).bytes;
+        marked += sender.read(f, None, &delivered(1, 1000, 0), 1000).bytes;
     }
     assert_eq!((e.cep, marked), (5 + 7, 7000)); // 0, 3, .. 18
 }
@@ -103,8 +103,36 @@ fn a_counter_that_may_have_wrapped_is_read_as_if_it_had() {
     sender.mode = EcnMode::Accurate;
     let option = AccEcn { reversed: false, count: 2, fields: [0, 2000, 0] };
     let f = TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE; // ACE 7 = 5 + 2
-    let report = sender.read(f, Some(&option), 20_000, 1000);
+    let report = sender.read(f, Some(&option), &delivered(20, 1000, 0), 1000);
     assert_eq!((report.bytes, sender.cep), (2000, 7));
+}
+
+#[test]
+fn short_segments_are_marked_as_full_ones_where_these_count() {
+    // Segments of 500 bytes that count as 1448 each. An ACK whose option doesn't fit reports two marks, by the counter alone.
+    let mut sender = EcnSender::default();
+    sender.mode = EcnMode::Accurate;
+    let ace = |n: u64| {
+        [TcpFlags::CWR, TcpFlags::ECE, TcpFlags::AE]
+            .iter()
+            .zip([2, 1, 4])
+            .fold(TcpFlags::default(), |flags, (flag, bit)| if n & bit > 0 { flags | *flag } else { flags })
+    };
+    let report = sender.read(ace(7), None, &delivered(2, 500, 1448), 1448);
+    assert_eq!((report.any, report.bytes, sender.cep), (true, 2 * 1448, 7));
+    // The next option has the bytes of these two and of a third; a counter below the estimate is no mark.
+    let option = AccEcn { reversed: false, count: 2, fields: [0, 1500, 0] };
+    let report = sender.read(ace(0), Some(&option), &delivered(1, 500, 1448), 1448);
+    assert_eq!((report.any, report.bytes, sender.cep), (true, 1448, 8));
+    let option = AccEcn { reversed: false, count: 2, fields: [0, 1400, 0] };
+    let report = sender.read(ace(0), Some(&option), &delivered(1, 500, 1448), 1448);
+    assert_eq!((report.any, report.bytes, sender.cep), (false, 0, 8));
+}
+
+/// Segments of one length.
+fn delivered(segments: u64, payload: u64, unit: u64) -> Delivered {
+    let bytes = segments * if unit > 0 { unit } else { payload };
+    Delivered { bytes, payload: segments * payload, segments, unit }
 }
 
 #[test]

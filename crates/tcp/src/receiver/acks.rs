@@ -30,8 +30,7 @@ const COMP_SACK_NR: u32 = 44;
 const COMP_SACK_SLACK: Dur = Dur::micros(100);
 /// ACKs of the same hole that are sent at once [Linux include/net/tcp.h TCP_FASTRETRANS_THRESH].
 const FASTRETRANS_THRESH: u32 = 3;
-/// The largest first guess of the usual segment length, and the smallest that limits the number of quick ACKs [Linux
-/// include/uapi/linux/tcp.h TCP_MSS_DEFAULT].
+/// The largest first guess of the usual segment length [Linux include/uapi/linux/tcp.h TCP_MSS_DEFAULT].
 const MSS_DEFAULT: u64 = 536;
 /// The smallest segment length that may become the usual one [Linux include/net/tcp.h TCP_MIN_MSS].
 const MIN_MSS: u64 = 88;
@@ -89,9 +88,9 @@ pub(crate) struct Acks {
     lrcvtime: Option<Time>,
     /// The usual length of segments (icsk_ack.rcv_mss); of stacks that don't acknowledge by PSH the largest.
     rcv_mss: u64,
-    /// Bytes in order that need no ACK at once: a segment of the usual length, with an ack_every of 2.
+    /// Bytes in order that need no ACK at once: ack_every - 1 segments of the usual length.
     most_unacknowledged: u64,
-    /// Length of the last segment in order, if it was shorter and may become the usual one (icsk_ack.last_seg_size).
+    /// Length of the last segment, if it was shorter and may become the usual one (icsk_ack.last_seg_size).
     last_seg_size: u64,
     /// ACKs held back since the last one was sent (compressed_ack).
     compressed_ack: u32,
@@ -140,6 +139,9 @@ impl Acks {
         config: &Config,
     ) -> bool {
         let ack = &config.ack;
+        let pushed = ack.pushed
+            && arrival != Arrival::Duplicate
+            && self.measure_rcv_mss(segment.len, segment.psh, config);
         match arrival {
             Arrival::OutOfOrder => {}
             Arrival::Duplicate => self.enter_quickack_mode(ack.quick, config),
@@ -148,13 +150,11 @@ impl Acks {
         }
         self.quick |= u32::from(segment.window_grows);
         self.segments += 1;
-        let (pushed, enough) = if ack.pushed {
-            let in_order = arrival == Arrival::InOrder || matches!(arrival, Arrival::Filling { .. });
-            let pushed = in_order && self.measure_rcv_mss(segment.len, segment.psh, config);
-            (pushed, rcv_nxt - self.rcv_wup > self.most_unacknowledged)
+        let enough = if ack.pushed {
+            rcv_nxt - self.rcv_wup > self.most_unacknowledged
         } else {
             self.rcv_mss = self.rcv_mss.max(segment.len);
-            (false, self.segments >= ack.every)
+            self.segments >= ack.every
         };
         let at_once = segment.is_last || pushed || self.quick > 0;
         match arrival {
@@ -233,7 +233,7 @@ impl Acks {
     /// tcp_enter_quickack_mode, tcp_incr_quickack].
     pub(crate) fn enter_quickack_mode(&mut self, max: u32, config: &Config) {
         if max > 0 {
-            let half = (config.buffer.window / (2 * self.rcv_mss.max(MSS_DEFAULT))).max(2);
+            let half = (config.buffer.window / (2 * self.rcv_mss.max(MIN_MSS))).max(2);
             self.quick = self.quick.max(u32::try_from(half).unwrap_or(u32::MAX).min(max));
             self.ato = self.ato.min(config.ack.delay_min);
         }

@@ -79,6 +79,14 @@ impl RecoveryCx<'_> {
         ack.marks.any && self.snd.una > self.ecn.recover
     }
 
+    /// Bytes sent and not acknowledged cumulatively, as they count in the window.
+    fn outstanding(&self) -> u64 {
+        match self.scoreboard.unit() {
+            0 => self.snd.outstanding(),
+            unit => unit * self.scoreboard.segment_count() as u64,
+        }
+    }
+
     /// Reports a congestion mark; further marks of the same window of data are ignored [RFC 3168 §6.1.2].
     pub(super) fn notify_mark(&mut self, limited_transmit: u64) {
         self.ecn.recover = self.snd.max;
@@ -94,7 +102,7 @@ impl RecoveryCx<'_> {
             ReduceFrom::Offered => cwnd.min((self.snd.wnd_end - self.snd.una) as f64),
             // During recovery duplicate ACKs show that much of the outstanding data has left the network: a timeout
             // must not start from more than the window that recovery has set.
-            ReduceFrom::Flight => cwnd.min(self.snd.outstanding().saturating_sub(limited_transmit) as f64),
+            ReduceFrom::Flight => cwnd.min(self.outstanding().saturating_sub(limited_transmit) as f64),
         };
         let (lost_sent_at, lost_transmissions) =
             self.scoreboard.head().map_or((self.now, 0), |s| (s.xmit_ts, s.transmissions));

@@ -53,9 +53,9 @@ impl Prr {
         self.cwnd = pipe + sndcnt.max(least);
     }
 
-    /// Counts payload that is sent.
-    pub(crate) fn on_sent(&mut self, payload: u64) {
-        self.prr_out += payload;
+    /// Counts the bytes of a segment that is sent.
+    pub(crate) fn on_sent(&mut self, bytes: u64) {
+        self.prr_out += bytes;
     }
 }
 

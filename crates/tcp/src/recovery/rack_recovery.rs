@@ -154,7 +154,11 @@ impl Recovery {
         if cx.config.growth.reduce_from != ReduceFrom::Flight {
             return cx.cc.control.cwnd as u64;
         }
-        cx.snd.max - cx.snd.una - cx.scoreboard.sacked_bytes() + delivered
+        let not_sacked = match cx.scoreboard.unit() {
+            0 => cx.snd.max - cx.snd.una - cx.scoreboard.sacked_bytes(),
+            unit => unit * (cx.scoreboard.segment_count() as u64 - cx.scoreboard.sacked_out()),
+        };
+        not_sacked + delivered
     }
 
     /// Starts PRR, if it is on and the congestion control algorithm has no recovery of its own.
@@ -228,7 +232,7 @@ impl Recovery {
     pub(super) fn lost_or_new(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
         let limit = self.rack_available(cx);
         if let Some((start, payload)) = cx.scoreboard.next_retransmission().map(|s| (s.start, s.payload())) {
-            if limit < cx.config.unit().max(u64::from(payload)) {
+            if limit < cx.scoreboard.unit().max(u64::from(payload)) {
                 return NextSegment::Blocked { by_cwnd: true };
             }
             self.count_retransmission(cx.now);

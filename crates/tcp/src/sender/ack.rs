@@ -156,6 +156,7 @@ impl Sender {
         } else {
             self.delivery_rate.end_app_limited();
         }
+        self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_cong_avoid]
         self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
     }
 
@@ -192,6 +193,9 @@ impl Sender {
         } else {
             self.delivery_rate.end_app_limited();
         }
+        if !ev.in_recovery && ev.acked > 0 {
+            self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_cong_avoid]
+        }
         self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
     }
 
@@ -202,7 +206,7 @@ impl Sender {
 
     /// The state of recovery; Disorder if segments are SACKed or a probe is outstanding, and no loss is known.
     #[inline]
-    fn ca_state(&self) -> CaState {
+    pub(super) fn ca_state(&self) -> CaState {
         let probed =
             || self.scoreboard.has_repeated() && self.scoreboard.head().is_some_and(|s| s.transmissions > 1);
         match self.recovery.state {

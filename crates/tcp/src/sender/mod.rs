@@ -216,6 +216,7 @@ impl Sender {
 
     /// Reports the end of the handshake to congestion control; `rtt`: its duration, if no segment of it was repeated.
     pub(crate) fn notify_established(&mut self, rtt: Option<Dur>, now: Time) {
+        self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_init_buffer_space]
         self.cc.notify(now, |cc, cx| cc.on_established(rtt, cx));
     }
 
@@ -255,6 +256,7 @@ impl Sender {
         }
         let kind = self.timer.kind;
         if kind == TimerKind::Rto {
+            self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_enter_loss]
             self.counters.timeouts += 1;
         }
         let (recovery, mut cx) = self.recovery_cx(now);

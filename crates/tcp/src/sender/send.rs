@@ -401,7 +401,7 @@ impl Sender {
         }
         if self.cc.wants_sent {
             let ev = SentEvent {
-                bytes: u64::from(out.payload),
+                bytes: self.weight(u64::from(out.payload)),
                 flight,
                 snd_nxt: self.snd.nxt,
                 retransmission: out.retransmission,

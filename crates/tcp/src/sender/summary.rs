@@ -4,7 +4,7 @@
 use super::Sender;
 use super::ack::IncomingAck;
 use crate::delivery_rate::{DeliveryRate, TxState};
-use crate::ecn::{EcnMode, MarkReport};
+use crate::ecn::{Delivered, EcnMode, MarkReport};
 use crate::endpoint::sent_at;
 use crate::recovery::Rack;
 use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
@@ -158,13 +158,20 @@ impl Sender {
             && (same_window || !comparable)
             && ack.dsack.is_none();
         if self.ecn.mode != EcnMode::Off {
-            let (delivered, mss) = (summary.delivered, self.mss());
-            summary.marks = self.ecn.read(ack.flags, ack.accecn, delivered, mss);
+            let delivered = self.newly_delivered(summary.delivered);
+            summary.marks = self.ecn.read(ack.flags, ack.accecn, &delivered, self.mss());
         }
         let echo = ack.echo.filter(|_| acked > 0);
         summary.echo_age = echo.map(|at| now.since(at).max(self.config.connection.timestamp_clock));
         self.take_rtt_samples(&summary, ack.echo, now);
         summary
+    }
+
+    /// The data that the ACK newly reports; `bytes`: as they count in the window.
+    fn newly_delivered(&self, bytes: u64) -> Delivered {
+        let new = self.delivered.iter().filter(|s| s.fate != SegmentFate::AcknowledgedAfterSack);
+        let (segments, payload) = new.fold((0, 0), |(n, sum), s| (n + 1, sum + u64::from(s.payload)));
+        Delivered { bytes, payload, segments, unit: self.scoreboard.unit() }
     }
 
     /// The same for an acknowledgment without SACK blocks of everything below `ack`, while the scoreboard is intact: each

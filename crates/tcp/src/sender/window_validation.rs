@@ -6,9 +6,9 @@
 //! window     cwnd did so within the last window of data; in slow start also while it is less than twice the data
 //!            outstanding, so that it keeps doubling although its last part isn't used          (tcp_is_cwnd_limited)
 //!
-//! RFC 2861   not limited for an RTO: ssthresh at least 3/4 cwnd, cwnd halfway down to the part in use
-//!            (tcp_cwnd_application_limited), unless the application waits for the send buffer; each RTO of an idle time halves it, down to the initial window
-//!            (tcp_cwnd_restart)
+//! RFC 2861   neither limited nor grown for an RTO: ssthresh at least a half and a quarter of cwnd, cwnd halfway down to the part
+//!            in use (tcp_cwnd_application_limited), unless the application waits for the send buffer; each RTO of an idle
+//!            time halves it, down to the initial window                                                     (tcp_cwnd_restart)
 //! ```
 
 use super::Sender;
@@ -27,8 +27,8 @@ pub(super) struct CwndUsage {
     /// Most bytes outstanding in the current window of data (max_packets_out), and the end of that window.
     max_outstanding: u64,
     cwnd_usage_seq: u64,
-    /// The time since which cwnd has not limited sending, nor the application waited for the send buffer [Linux tcp_input.c
-    /// tcp_new_space], and the most bytes outstanding since then.
+    /// The time since which cwnd has neither limited sending nor grown, nor the application waited for the send buffer [Linux
+    /// tcp_input.c tcp_cong_avoid, tcp_new_space], and the most bytes outstanding since then.
     pub(super) snd_cwnd_stamp: Time,
     snd_cwnd_used: u64,
 }
@@ -107,7 +107,7 @@ impl Sender {
     fn on_application_limited(&mut self, now: Time) {
         self.usage.snd_cwnd_stamp = now;
         // Not if its own buffer limits it rather than the application.
-        if self.recovery.state != CaState::Open || self.buffer.is_full() {
+        if self.ca_state() != CaState::Open || self.buffer.is_full() {
             return;
         }
         let used = (self.usage.snd_cwnd_used as f64).max(self.config.growth.initial_window as f64);
@@ -175,7 +175,7 @@ impl Sender {
         (to.0 / tick).saturating_sub(from.0 / tick)
     }
 
-    /// The RTO in the same unit, rounded up [Linux tcp_input.c __tcp_set_rto].
+    /// The RTO in the same unit, rounded up [Linux include/net/tcp.h __tcp_set_rto].
     fn rto_ticks(&self) -> u64 {
         self.rtt.rto().0.div_ceil(self.config.rto.timer_tick.0.max(1)).max(1)
     }

@@ -6,7 +6,7 @@ use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Wire, losing};
 
 /// Returns the segments that are sent at once of 40 writes of 700 bytes, with a window of ten full segments.
-fn sent_at_once(changes: &[(&str, &str)]) -> usize {
+fn sent_at_once(changes: &[(&str, &str)], weight: u64) -> usize {
     let cc = CcRecorder::new(10.0 * MSS as f64);
     let changes = with_usual(&[("nagle", "false"), ("tlp", "false")], changes);
     let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
@@ -18,7 +18,7 @@ fn sent_at_once(changes: &[(&str, &str)]) -> usize {
         wire.run_until(0.5 + 0.0001 * f64::from(n));
     }
     let sent = wire.sent.len();
-    assert_eq!(wire.sender.snapshot().inflight, wire.sender.inflight());
+    assert_eq!(wire.sender.inflight(), sent as u64 * weight);
     wire.run_until(3.0);
     assert_eq!(wire.receiver.delivered(), 40 * 700);
     assert_eq!(wire.sender.inflight(), 0);
@@ -27,13 +27,13 @@ fn sent_at_once(changes: &[(&str, &str)]) -> usize {
 
 #[test]
 fn each_segment_takes_a_whole_one_of_the_window() {
-    assert_eq!(sent_at_once(&[]), 10);
+    assert_eq!(sent_at_once(&[], MSS), 10);
 }
 
 #[test]
 fn without_the_rule_its_bytes_count() {
     // 20 of 700 bytes are 14,000; the 21st doesn't fit into 14,480.
-    assert_eq!(sent_at_once(&[("count_segments", "false")]), 20);
+    assert_eq!(sent_at_once(&[("count_segments", "false")], 700), 20);
 }
 
 #[test]
@@ -61,36 +61,55 @@ fn an_ack_delivers_as_much_as_it_frees() {
     assert_eq!(acks.iter().map(|(_, lost)| lost).sum::<u64>(), MSS);
 }
 
-/// Returns the windows to which an idle time leads, in segments: cwnd and ssthresh at least.
-fn after_idle(cwnd: u64, idle: f64) -> (f64, f64) {
+/// Returns the windows to which a pause of `idle` seconds leads, in segments: cwnd and ssthresh at least; None if it changes nothing.
+fn after_idle(cwnd: u64, idle: f64) -> Option<(f64, f64)> {
     let cc = CcRecorder::new((cwnd * MSS) as f64);
     let calls = cc.clone();
     let changes = with_usual(&[], &[("timer_tick", "4 ms")]);
     let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
     wire.receiver.listen();
     wire.sender.connect();
-    wire.run_until(0.5);
+    wire.run_until(0.4);
     wire.sender.write(MSS);
-    wire.run_until(0.5 + idle);
+    wire.run_until(0.4 + idle);
+    let before = calls.calls().len();
     wire.sender.write(MSS);
     wire.run_until(1.0 + idle);
     let mss = MSS as f64;
-    let last = calls.calls().iter().rev().find_map(|call| match call {
+    calls.calls()[before..].iter().find_map(|call| match call {
         CcCall::Validation(ev) => Some((ev.cwnd / mss, ev.ssthresh / mss)),
         _ => None,
-    });
-    last.unwrap_or_default()
+    })
 }
 
 #[test]
 fn an_idle_time_leaves_whole_segments() {
     // [Linux tcp_output.c tcp_cwnd_restart, include/net/tcp.h tcp_current_ssthresh]: the timeout is 300 ms, 75 ticks. cwnd is
     // halved for each that passed, but the first ends with the restart; ssthresh becomes a half and a quarter of cwnd.
-    assert_eq!(after_idle(27, 0.4), (13.0, 13.0 + 6.0));
-    assert_eq!(after_idle(103, 0.7), (25.0, 51.0 + 25.0));
-    assert_eq!(after_idle(23, 5.0), (10.0, 11.0 + 5.0));
+    assert_eq!(after_idle(27, 0.4), Some((13.0, 13.0 + 6.0)));
+    assert_eq!(after_idle(103, 0.7), Some((25.0, 51.0 + 25.0)));
+    assert_eq!(after_idle(23, 5.0), Some((10.0, 11.0 + 5.0)));
     // Not below the initial window of ten.
-    assert_eq!(after_idle(19, 0.7), (10.0, 9.0 + 4.0));
-    // Without a restart the window goes halfway down to the ten segments [Linux tcp_output.c tcp_cwnd_application_limited].
-    assert_eq!(after_idle(103, 0.29), (56.0, 51.0 + 25.0));
+    assert_eq!(after_idle(19, 0.7), Some((10.0, 9.0 + 4.0)));
+    // The pause has to be longer than the timeout.
+    assert_eq!(after_idle(103, 0.25), None);
+}
+
+#[test]
+fn a_window_that_isnt_used_is_kept_while_acks_arrive() {
+    // A segment each 200 ms: each ACK shows that the window could grow [Linux tcp_input.c tcp_cong_avoid], so that it is never
+    // taken as unused for an RTO.
+    let cc = CcRecorder::new(50.0 * MSS as f64);
+    let calls = cc.clone();
+    let mut wire =
+        Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &with_usual(&[], &[]), losing(&[]));
+    wire.receiver.listen();
+    wire.sender.connect();
+    for n in 1..30 {
+        wire.run_until(0.2 * f64::from(n));
+        wire.sender.write(MSS);
+    }
+    wire.run_until(7.0);
+    assert_eq!(wire.receiver.delivered(), 29 * MSS);
+    assert!(!calls.calls().iter().any(|call| matches!(call, CcCall::Validation(_))));
 }

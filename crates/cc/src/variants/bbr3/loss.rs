@@ -48,8 +48,10 @@ impl Bbr3 {
     pub(super) fn handle_lost_packet(&mut self, ev: &LostEvent, now: Time) {
         self.save_state_upon_loss();
         self.note_loss(now);
-        self.loss_round.ranges += u64::from(ev.start != self.loss_round.last_end);
-        self.loss_round.last_end = ev.start + ev.bytes;
+        // A stack may count a short segment as a full one: the next one starts within its bytes.
+        let (last, end) = (self.loss_round.last_start, self.loss_round.last_end);
+        self.loss_round.ranges += u64::from(ev.start <= last || ev.start > end);
+        (self.loss_round.last_start, self.loss_round.last_end) = (ev.start, ev.start + ev.bytes);
         if !self.is_bw_probe_sample {
             return;
         }

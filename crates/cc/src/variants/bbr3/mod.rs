@@ -94,8 +94,9 @@ struct LossRound {
     /// The time of a loss that began a round, until its ACK is processed: the round starts with the bytes which that
     /// ACK delivers.
     noted_at: Option<Time>,
-    /// Contiguous ranges of lost bytes, and the end of the last one.
+    /// Contiguous ranges of lost bytes, and the start and the end of the last segment.
     ranges: u64,
+    last_start: u64,
     last_end: u64,
 }
 
