@@ -325,6 +325,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_shorter_segments_of_equal_length_are_usual_from_then_on() {
+        let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
+        let mut acks = Acks::new(&config);
+        assert_eq!((acks.rcv_mss, acks.most_unacknowledged), (536, 536));
+        // Length, PSH, whether it is acknowledged when it has been read, and the usual length after it [Linux tcp_input.c
+        // tcp_measure_rcv_mss].
+        let steps = [
+            (1448, false, false, 1448),
+            (800, false, true, 1448),
+            (800, true, false, 800), // the second one of its length
+            (1448, true, true, 1448),
+            (800, false, true, 1448),
+            (1448, false, false, 1448),
+            (800, false, true, 1448), // not the second: a full one lay between
+            (100, false, true, 1448),
+            (100, true, true, 1448), // with PSH below 536 bytes: the end of a write
+            (100, false, true, 1448),
+            (100, false, false, 100),
+            (70, false, true, 100), // with the option of timestamps below 88 bytes
+            (70, false, true, 100),
+        ];
+        for (len, psh, read, usual) in steps {
+            assert_eq!((acks.measure_rcv_mss(len, psh, &config), acks.rcv_mss), (read, usual), "{len} {psh}");
+        }
+        assert_eq!(acks.most_unacknowledged, 100);
+    }
+
+    #[test]
     fn a_second_segment_in_order_is_acknowledged_at_the_latest_when_it_is_read() {
         let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
         let path = PathRtt { srtt: Some(Dur::millis(10)), rto: Dur::secs(1) };

@@ -34,7 +34,7 @@ impl Parts {
     fn on(preset: &str, variant: &str) -> Parts {
         let mut config = Config::read(preset, &[], dumbbell_cc::find(variant).unwrap()).unwrap();
         config.connection.mss = MSS as u32;
-        let mut scoreboard = Scoreboard::new(MSS as u32, 0, false, true);
+        let mut scoreboard = Scoreboard::new(MSS as u32, config.unit(), false, true);
         (0..10).for_each(|i| scoreboard.push(at(i), at(i + 1), false, false, Time(i)));
         Parts {
             snd: SendSequence { una: at(0), nxt: at(10), max: at(10), wnd_end: at(100), sml: at(0) },

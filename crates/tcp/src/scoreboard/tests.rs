@@ -10,8 +10,10 @@ fn counters(q: &Scoreboard) -> [u64; 6] {
 
 fn from_scratch(q: &Scoreboard) -> [u64; 6] {
     let sum = |f: fn(&SentSegment) -> u64| q.segments.iter().map(f).sum();
+    let copies = |s: &SentSegment| if s.sacked { 0 } else { u64::from(!s.lost) + u64::from(s.retransmitted) };
+    let in_pipe = |s: &SentSegment| copies(s) * if q.unit > 0 { q.unit } else { s.len() };
     [
-        sum(|s| s.in_pipe(0)),
+        q.segments.iter().map(in_pipe).sum(),
         sum(|s| if s.sacked { s.len() } else { 0 }),
         sum(|s| u64::from(s.sacked)),
         sum(|s| u64::from(s.retransmitted && !s.sacked)),
@@ -147,9 +149,18 @@ fn a_large_recovery_takes_no_longer_for_each_ack() {
 
 #[test]
 fn each_search_agrees_with_a_linear_one() {
+    searches_agree(0);
+}
+
+#[test]
+fn each_search_agrees_where_segments_count() {
+    searches_agree(100);
+}
+
+fn searches_agree(unit: u64) {
     // Segments of three lengths, so that the guess of an index is right only sometimes.
     let mut random = Stream::new(5, "sent");
-    let mut q = Scoreboard::new(100, 0, true, true);
+    let mut q = Scoreboard::new(100, unit, true, true);
     let (mut end, mut now) = (1, 0);
     for _ in 0..20_000 {
         now += random.next_u64() % 3;
