@@ -12,8 +12,8 @@
 //! transmission that was acknowledged; it is discarded.
 //!
 //! All counters are in bytes, as cwnd and the pacing rate are: payload, or full segments where segments count [Linux
-//! tp->delivered]. Without SACK duplicate ACKs deliver nothing: the
-//! ACK that fills the hole delivers all, over the whole interval.
+//! include/linux/tcp.h struct tcp_sock delivered]. Without SACK duplicate ACKs deliver nothing: the ACK that fills the hole
+//! delivers all, over the whole interval.
 
 use dumbbell_cc::{LostEvent, RateSample};
 use dumbbell_units::{Dur, Time};

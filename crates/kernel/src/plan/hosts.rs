@@ -124,8 +124,8 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
         }
     };
     let addresses = [0, 1].map(|side| address_of(flow.ip, 2 * number as u32 + side));
-    let KernelStack { initcwnd, advmss, window, nagle, sysctls } = stack;
-    let of_sockets = [("window", window.is_some()), ("nagle", nagle == Some(false))];
+    let KernelStack { initcwnd, advmss, window, sysctls } = stack;
+    let of_sockets = [("window", window.is_some()), ("nagle", flow.sets_nodelay())];
     if let (Some((key, _)), AppPlan::Program { .. }) =
         (of_sockets.iter().find(|(_, given)| *given), &flow.application)
     {

@@ -25,8 +25,6 @@ pub(crate) struct KernelStack {
     pub(crate) advmss: Option<u32>,
     /// Largest receive window, bytes: route metric `window`, and `TCP_WINDOW_CLAMP` of the receiver.
     pub(crate) window: Option<u32>,
-    /// Nagle's algorithm, where the scenario sets it: it is turned off by a socket option of the program.
-    pub(crate) nagle: Option<bool>,
 }
 
 /// Switches: parameter, sysctl, its values for false and true [Linux Documentation/networking/ip-sysctl.rst].
@@ -51,6 +49,8 @@ pub(crate) fn segment(stack: &Named) -> Option<u32> {
 
 /// Parameters that become `tcp_rmem` and `tcp_wmem`.
 const BUFFERS: &[&str] = &["window_start", "receive_buffer", "send_buffer_start", "send_buffer"];
+/// The parameter that becomes an option of sockets, see [`dumbbell_plan::FlowPlan::sets_nodelay`].
+const NAGLE: &str = "nagle";
 /// Smallest buffer, bytes [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem].
 const LEAST: u64 = 4096;
 
@@ -124,9 +124,7 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
             kernel.advmss = segment(stack);
         } else if key == "window" && given != defaults {
             kernel.window = Some(size(&given, "window", stack).min(1 << 30) as u32);
-        } else if key == "nagle" {
-            kernel.nagle = Some(given.bool(&key)); // the program's TCP_NODELAY: see `FlowPlan::sets_nodelay`
-        } else if given != defaults && !BUFFERS.contains(&key.as_str()) {
+        } else if given != defaults && key != NAGLE && !BUFFERS.contains(&key.as_str()) {
             return Err(KernelError::refused(&here, "the kernel has no setting for it"));
         }
     }

@@ -125,7 +125,7 @@ impl BufferConfig {
             window,
             receive_buffer: receive_buffer.filter(|_| autotuning),
             send_buffer,
-            autotuning: autotuning.then(|| p.bytes("window_start").max(1)),
+            autotuning: autotuning.then(|| p.bytes("window_start").clamp(1, MAX_WINDOW)),
             push_every: p.bytes("push_every"),
             nagle: p.bool("nagle"),
         })

@@ -88,15 +88,16 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "whole_numbers",
         kind: Kind::Bool,
         default: "false",
-        doc: "ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298 also srtt, rttvar and timeout in integer ticks, as \
-              4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
+        doc: "ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298 \
+              also srtt, rttvar and timeout in integer ticks, as 4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
     },
     Spec {
         name: "count_segments",
         kind: Kind::Bool,
         default: "false",
-        doc: "with SACK, unless sack_rules is ns2: whether a segment that isn't full counts as a full one in the window, in the data outstanding and in what an \
-              ACK delivers, so that cwnd is a number of segments [Linux include/net/tcp.h tcp_packets_in_flight]",
+        doc: "with SACK, unless sack_rules is ns2: whether a segment that isn't full counts as a full one in the window, in \
+              the data outstanding and in what an ACK delivers, so that cwnd is a number of segments [Linux \
+              include/net/tcp.h tcp_packets_in_flight]",
     },
     Spec {
         name: "reduce_each_timeout",

@@ -30,6 +30,7 @@ pub(crate) struct Delivered {
     pub(crate) bytes: u64,
     /// Payload bytes.
     pub(crate) payload: u64,
+    /// Number of segments.
     pub(crate) segments: u64,
     /// Bytes that a segment counts as; 0: as its payload.
     pub(crate) unit: u64,
@@ -81,8 +82,12 @@ impl EcnSender {
                     self.ceb += bytes; // an estimate, until the next option
                     bytes
                 });
-                let counted = if delivered.unit > 0 { packets * delivered.unit } else { bytes };
-                MarkReport { any: packets > 0, bytes: counted.min(delivered.bytes.max(bytes)) }
+                let counted = match delivered.unit {
+                    0 => bytes,
+                    // An option may report marks of segments that were delivered before.
+                    unit => (packets * unit).min(delivered.bytes.max(bytes)),
+                };
+                MarkReport { any: packets > 0, bytes: counted }
             }
         }
     }

@@ -7,8 +7,9 @@
 //! limit      a quarter above window_start, because segments need less memory than assumed; at the end of each
 //!            round trip in which the application read more than in any before
 //!                2 * read + 16 segments, plus twice that in proportion to the increase               (tcp_rcv_space_adjust)
-//!            but never above the payload that `receive_buffer` could hold; less the payload that the memory in use could hold; and never
-//!            above `window`, whatever memory is in use                                            (tcp_space, tp->window_clamp)
+//!            but never above the payload that `receive_buffer` could hold; less the payload that the memory in use could
+//!            hold                                                                                            (tcp_space)
+//! window     the limit is never above `window`, whatever memory is in use                                   (window_clamp)
 //! field      in steps of the window scale, rounded up                                               (__tcp_select_window)
 //! ```
 //! The round trip is that of the timestamps; a shorter sample counts at once, a longer one by an eighth
@@ -236,8 +237,7 @@ mod tests {
 
     #[test]
     fn a_given_window_is_offered_whole() {
-        // 20,000 bytes beside a buffer of 32 MiB, also while data is out of order or waits to be read. The field
-        // has no steps.
+        // 20,000 bytes beside a buffer of 32 MiB, also while data is out of order or waits to be read. The field has no steps.
         let given = [("window", "20000 bytes")];
         let mut g = ReceiveWindow::new(&config(&given)).unwrap();
         assert_eq!(g.offer(1), 20_000);
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(g.offer(1001), 20_000);
         g.set_queued(memory(9000, 9));
         assert_eq!(g.offer(1001), 20_000);
-        // 64 KiB of memory hold 162 / 256 of it as payload, of which eight segments in buffers of their own leave less than 60 kB.
+        // 96 KiB of memory could hold 62,208 bytes of payload. Eight segments in buffers of their own leave less than 60,000.
         let given = [("window", "60000 bytes"), ("window_start", "64 KiB"), ("receive_buffer", "96 KiB")];
         let mut g = ReceiveWindow::new(&config(&given)).unwrap();
         g.rcv_ssthresh = 60_000;

@@ -81,10 +81,7 @@ impl RecoveryCx<'_> {
 
     /// Bytes sent and not acknowledged cumulatively, as they count in the window.
     fn outstanding(&self) -> u64 {
-        match self.scoreboard.unit() {
-            0 => self.snd.outstanding(),
-            unit => unit * self.scoreboard.segment_count() as u64,
-        }
+        self.scoreboard.counted(self.snd.outstanding(), self.scoreboard.segment_count() as u64)
     }
 
     /// Reports a congestion mark; further marks of the same window of data are ignored [RFC 3168 §6.1.2].

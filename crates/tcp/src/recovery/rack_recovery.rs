@@ -154,11 +154,9 @@ impl Recovery {
         if cx.config.growth.reduce_from != ReduceFrom::Flight {
             return cx.cc.control.cwnd as u64;
         }
-        let not_sacked = match cx.scoreboard.unit() {
-            0 => cx.snd.max - cx.snd.una - cx.scoreboard.sacked_bytes(),
-            unit => unit * (cx.scoreboard.segment_count() as u64 - cx.scoreboard.sacked_out()),
-        };
-        not_sacked + delivered
+        let bytes = cx.snd.max - cx.snd.una - cx.scoreboard.sacked_bytes();
+        let segments = cx.scoreboard.segment_count() as u64 - cx.scoreboard.sacked_out();
+        cx.scoreboard.counted(bytes, segments) + delivered
     }
 
     /// Starts PRR, if it is on and the congestion control algorithm has no recovery of its own.
@@ -232,7 +230,7 @@ impl Recovery {
     pub(super) fn lost_or_new(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
         let limit = self.rack_available(cx);
         if let Some((start, payload)) = cx.scoreboard.next_retransmission().map(|s| (s.start, s.payload())) {
-            if limit < cx.scoreboard.unit().max(u64::from(payload)) {
+            if cx.scoreboard.counted(u64::from(payload), 1) > limit {
                 return NextSegment::Blocked { by_cwnd: true };
             }
             self.count_retransmission(cx.now);

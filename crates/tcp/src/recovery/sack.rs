@@ -34,7 +34,7 @@ impl Recovery {
     pub(super) fn sack_next(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
         let available = Recovery::available(cx);
         if let Some((start, payload)) = cx.scoreboard.next_lost().map(|s| (s.start, s.payload())) {
-            if available < cx.scoreboard.unit().max(u64::from(payload)) {
+            if cx.scoreboard.counted(u64::from(payload), 1) > available {
                 return NextSegment::Blocked { by_cwnd: true };
             }
             return NextSegment::Retransmit(start);

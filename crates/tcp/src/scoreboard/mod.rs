@@ -107,6 +107,12 @@ impl Scoreboard {
         self.unit
     }
 
+    /// Bytes that `segments` segments with `bytes` bytes in all count as, in the window and in what is delivered.
+    #[inline]
+    pub(crate) fn counted(&self, bytes: u64, segments: u64) -> u64 {
+        if self.unit > 0 { self.unit * segments } else { bytes }
+    }
+
     pub(crate) fn high_sacked(&self) -> u64 {
         self.high_sacked
     }
@@ -148,7 +154,7 @@ impl Scoreboard {
     /// Adds a new segment; `follows_in_burst` is true if the previous one is part of the same burst.
     #[inline(always)] // it has one caller
     pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, follows_in_burst: bool, now: Time) {
-        self.pipe += if self.unit > 0 { self.unit } else { end - start };
+        self.pipe += self.counted(end - start, 1);
         self.segments.push_back(SentSegment {
             start,
             end,
@@ -351,7 +357,7 @@ impl Scoreboard {
         let before = self.segments.len();
         self.remove_intact_below(ack, each);
         let segments = (before - self.segments.len()) as u64;
-        self.pipe -= if self.unit > 0 { self.unit * segments } else { acked };
+        self.pipe -= self.counted(acked, segments);
         segments
     }
 

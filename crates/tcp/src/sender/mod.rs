@@ -160,20 +160,10 @@ impl Sender {
         if self.config.uses_sack() { self.scoreboard.pipe() } else { self.snd.outstanding() }
     }
 
-    /// Bytes sent and not acknowledged cumulatively, as they count in the window [Linux struct tcp_sock packets_out].
+    /// Bytes sent and not acknowledged cumulatively, as they count in the window [Linux include/linux/tcp.h struct tcp_sock
+    /// packets_out].
     fn outstanding(&self) -> u64 {
-        match self.scoreboard.unit() {
-            0 => self.snd.max - self.snd.una,
-            unit => unit * self.scoreboard.segment_count() as u64,
-        }
-    }
-
-    /// Bytes that a segment of `len` bytes counts as in the window.
-    fn weight(&self, len: u64) -> u64 {
-        match self.scoreboard.unit() {
-            0 => len,
-            unit => unit,
-        }
+        self.scoreboard.counted(self.snd.max - self.snd.una, self.scoreboard.segment_count() as u64)
     }
 
     /// The window during recovery or else that of congestion control, without inflation, bytes.

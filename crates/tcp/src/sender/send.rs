@@ -380,7 +380,7 @@ impl Sender {
             }
         }
         self.usage.sent = true;
-        self.recovery.on_bytes_sent(self.weight(u64::from(out.payload)));
+        self.recovery.on_bytes_sent(self.scoreboard.counted(u64::from(out.payload), 1));
         let last_sent_at = std::mem::replace(&mut self.last_sent_at, now);
         if (flight == 0 || self.cc.wants_sent) && out.payload > 0 {
             self.notify_sent(out, flight, last_sent_at, now);
@@ -401,7 +401,7 @@ impl Sender {
         }
         if self.cc.wants_sent {
             let ev = SentEvent {
-                bytes: self.weight(u64::from(out.payload)),
+                bytes: self.scoreboard.counted(u64::from(out.payload), 1),
                 flight,
                 snd_nxt: self.snd.nxt,
                 retransmission: out.retransmission,
@@ -505,7 +505,7 @@ impl Sender {
             }
             len = offered;
         }
-        if self.weight(len) > limit {
+        if self.scoreboard.counted(len, 1) > limit {
             self.note_cwnd_limited(true);
             return false;
         }

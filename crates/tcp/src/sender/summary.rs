@@ -197,7 +197,7 @@ impl Sender {
             end = s.end;
         });
         if !self.cc.wants_rates {
-            rate.count(if unit > 0 { unit * segments } else { uncounted });
+            rate.count(self.scoreboard.counted(uncounted, segments));
         }
         if let Some((_, last)) = sent.filter(|_| self.config.uses_rack()) {
             self.recovery.rack.on_in_order((last, end), now);

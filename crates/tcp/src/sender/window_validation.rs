@@ -94,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// True if cwnd hasn't limited sending for an RTO.
+    /// True if cwnd has neither limited sending nor grown for an RTO.
     #[inline]
     fn is_unused(&self, now: Time) -> bool {
         let (stamp, tick) = (self.usage.snd_cwnd_stamp, self.config.rto.timer_tick);
@@ -169,7 +169,7 @@ impl Sender {
         (window / mss).floor() * mss
     }
 
-    /// Ticks of the stack's clock from one time to another; ns without such a clock [Linux tcp_jiffies32].
+    /// Ticks of the stack's clock from one time to another; ns without such a clock [Linux include/net/tcp.h tcp_jiffies32].
     fn ticks_since(&self, from: Time, to: Time) -> u64 {
         let tick = self.config.rto.timer_tick.0.max(1);
         (to.0 / tick).saturating_sub(from.0 / tick)
