@@ -5,18 +5,28 @@ use crate::linux_stack::{MSS, with_usual};
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Wire, losing};
 
-/// Returns the segments that are sent at once of 40 writes of 700 bytes, with a window of ten full segments.
-fn sent_at_once(changes: &[(&str, &str)], weight: u64) -> usize {
-    let cc = CcRecorder::new(10.0 * MSS as f64);
-    let changes = with_usual(&[("nagle", "false"), ("tlp", "false")], changes);
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
+/// Returns a connection with this congestion control 200 ms after its start, on a wire that loses these segments.
+fn connected(cc: CcRecorder, changes: &[(&str, &str)], lost: &[u64]) -> Wire<'static> {
+    let changes = with_usual(&[("nagle", "false")], changes);
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(lost));
     wire.receiver.listen();
     wire.sender.connect();
-    wire.run_until(0.5);
-    for n in 0..40 {
-        wire.sender.write(700);
-        wire.run_until(0.5 + 0.0001 * f64::from(n));
+    wire.run_until(0.2);
+    wire
+}
+
+/// Writes `count` times `bytes`, each 0.1 ms after the last.
+fn write(wire: &mut Wire<'_>, count: u32, bytes: u64) {
+    for n in 0..count {
+        wire.sender.write(bytes);
+        wire.run_until(0.2 + 0.0001 * f64::from(n));
     }
+}
+
+/// Returns the segments that are sent at once of 40 writes of 700 bytes, with a window of ten full segments.
+fn sent_at_once(changes: &[(&str, &str)], weight: u64) -> usize {
+    let mut wire = connected(CcRecorder::new(10.0 * MSS as f64), changes, &[]);
+    write(&mut wire, 40, 700);
     let sent = wire.sent.len();
     assert_eq!(wire.sender.inflight(), sent as u64 * weight);
     wire.run_until(3.0);
@@ -40,15 +50,8 @@ fn without_the_rule_its_bytes_count() {
 fn an_ack_delivers_as_much_as_it_frees() {
     let cc = CcRecorder::new(10.0 * MSS as f64);
     let calls = cc.clone();
-    let changes = with_usual(&[("nagle", "false")], &[]);
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[1]));
-    wire.receiver.listen();
-    wire.sender.connect();
-    wire.run_until(0.5);
-    for n in 0..8 {
-        wire.sender.write(100);
-        wire.run_until(0.5 + 0.0001 * f64::from(n));
-    }
+    let mut wire = connected(cc, &[], &[1]);
+    write(&mut wire, 8, 100);
     wire.run_until(3.0);
     assert_eq!(wire.receiver.delivered(), 800);
     let acks: Vec<(u64, u64)> = calls
@@ -65,13 +68,9 @@ fn an_ack_delivers_as_much_as_it_frees() {
 fn after_idle(cwnd: u64, idle: f64) -> Option<(f64, f64)> {
     let cc = CcRecorder::new((cwnd * MSS) as f64);
     let calls = cc.clone();
-    let changes = with_usual(&[], &[("timer_tick", "4 ms")]);
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(&[]));
-    wire.receiver.listen();
-    wire.sender.connect();
-    wire.run_until(0.4);
+    let mut wire = connected(cc, &[("timer_tick", "4 ms")], &[]);
     wire.sender.write(MSS);
-    wire.run_until(0.4 + idle);
+    wire.run_until(0.2 + idle);
     let before = calls.calls().len();
     wire.sender.write(MSS);
     wire.run_until(1.0 + idle);
@@ -101,10 +100,7 @@ fn a_window_that_isnt_used_is_kept_while_acks_arrive() {
     // taken as unused for an RTO.
     let cc = CcRecorder::new(50.0 * MSS as f64);
     let calls = cc.clone();
-    let mut wire =
-        Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &with_usual(&[], &[]), losing(&[]));
-    wire.receiver.listen();
-    wire.sender.connect();
+    let mut wire = connected(cc, &[], &[]);
     for n in 1..30 {
         wire.run_until(0.2 * f64::from(n));
         wire.sender.write(MSS);
