@@ -67,8 +67,9 @@ def test_rates_of_a_capture_are_drawn_over_few_windows_without_loss_of_packets(t
             assert len(curve.x) <= WINDOWS
             assert curve.y.sum() * step == pytest.approx(total)
             assert f"windows of {step:.3g} s" in picture.small_print
-    # On this link of 10 Mbit/s a window of single packets showed more than 20 Mbit/s.
-    assert goodput.panels[0].curves[0].y[20:].max() < 12  # 19 segments left in 20 ms, where the link carries 17
+    # On this link of 10 Mbit/s a window of single packets showed more than 20 Mbit/s. It carries 17 segments
+    # in 20 ms; 19 may leave, on Linux too.
+    assert goodput.panels[0].curves[0].y[20:].max() < 12
 
 
 def test_every_timeout_of_a_capture_is_drawn(tmp_path: Path) -> None:
