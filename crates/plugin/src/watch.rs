@@ -122,8 +122,10 @@ mod tests {
 
     #[test]
     fn a_call_is_seen_while_it_lasts() {
-        let library = Library::new("mine");
-        let own = || calls_in_progress().into_iter().filter(|c| c.library == "mine").collect::<Vec<_>>();
+        // No other test, which may run at the same time, has a library of this name.
+        let name = "watched only here";
+        let library = Library::new(name);
+        let own = || calls_in_progress().into_iter().filter(|c| c.library == name).collect::<Vec<_>>();
         let (first, second) = (library.call(own), library.call(own));
         let ([first], [second]) = (&first[..], &second[..]) else { panic!("{first:?} {second:?}") };
         assert_eq!(first.thread, second.thread);
