@@ -11,19 +11,22 @@ from dumbbell.studies.netem_iperf.inflight import Windows
 
 
 def windows() -> Windows:
-    """Three reductions: 100 to 50 at 2 s, 70 to 35 at 4 s, and 80 to 60 at 9 s."""
-    rows = [  # s, cwnd, ssthresh, packets in flight
-        (0, 10, 1e6, 10),
-        (1, 100, 1e6, 100),
-        (1.5, 100, 100, 100),  # the end of slow start is no reduction
-        (2, 50, 50, 60),
-        (3, 70, 50, 50),
-        (4, 35, 35, 40),
-        (8, 80, 35, 40),
-        (9, 60, 60, 40),
-        (10, 60, 60, 40),
+    """Four reductions: 100 to 50 at 2 s, 70 to 35 at 4 s, 80 to 60 at 9 s, and 90 to 60, as before, at 15 s."""
+    rows = [  # s, cwnd, ssthresh, packets in flight, phase
+        (0, 10, 1e6, 10, 0),
+        (1, 100, 1e6, 100, 0),
+        (1.5, 100, 100, 100, 1),  # the end of slow start is no reduction
+        (2, 50, 50, 60, 2),
+        (3, 70, 50, 50, 1),
+        (4, 35, 35, 40, 2),
+        (8, 80, 35, 40, 1),
+        (9, 60, 60, 40, 2),
+        (12, 80, 60, 60, 1),
+        (14, 90, 60, 50, 1),
+        (15, 60, 60, 40, 2),
+        (16, 60, 60, 40, 2),
     ]
-    t, cwnd, ssthresh, inflight = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    t, cwnd, ssthresh, inflight, phase = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
     delivered = t * 100 * MSS
     return Windows(
         pl.DataFrame(
@@ -33,6 +36,8 @@ def windows() -> Windows:
                 "ssthresh": ssthresh * MSS,
                 "inflight": (inflight * MSS).astype(np.uint64),
                 "delivered": delivered.astype(np.uint64),
+                "phase": phase.astype(np.uint8),
+                "timeouts": np.zeros(t.size, dtype=np.uint64),
             }
         )
     )
@@ -40,16 +45,16 @@ def windows() -> Windows:
 
 def test_windows_by_hand() -> None:
     found = windows()
-    # 50/100, 35/70, 60/80: the median is a half.
-    assert found.kept == pytest.approx(50)
-    assert found.taken == pytest.approx(50)
-    # Only the second comes before the window has regained its size (70 < 100; 80 > 70).
+    # 50/100, 35/70, 60/80, 60/90: the median lies between a half and two thirds.
+    assert found.kept == pytest.approx(350 / 6)
+    assert found.taken == pytest.approx(250 / 6)
+    # Only the second comes before the window has regained its size (70 < 100; 80 > 70, 90 > 80).
     assert found.taken_again == pytest.approx(50)
-    # From 50 to 70 in 2 s, from 35 to 80 in 5 s: 10 and 9 packets/s.
-    assert found.growth == pytest.approx(9.5)
-    assert found.reductions == pytest.approx(18)  # three in 10 s
-    # In flight from 2 s on: 60, 50 for a second each, 40 for 6 s: 350 / 8 = 43.75; the largest later window is 80.
-    assert found.overshoot == pytest.approx(80 / 43.75)
+    # From 50 to 70 in 2 s, from 35 to 80 in 5 s, from 60 to 90 in 6 s: 10, 9 and 5 packets/s.
+    assert found.growth == pytest.approx(9)
+    assert found.reductions == pytest.approx(15)  # four in 16 s
+    # In flight from 12 s on, 10 s after the first reduction: 60 for 2 s, 50 and 40 for 1 s; the largest window is 90.
+    assert found.overshoot == pytest.approx(90 / 52.5)
 
 
 def test_a_reduction_answers_one_loss_event() -> None:
@@ -86,7 +91,15 @@ def test_a_reduction_answers_one_loss_event() -> None:
 
 def test_a_transfer_without_losses_has_no_reduction() -> None:
     table = pl.DataFrame(
-        {"t_ns": [0, 10**9], "cwnd": [1e4, 2e4], "ssthresh": [1e9, 1e9], "inflight": [0, 1], "delivered": [0, 9]}
+        {
+            "t_ns": [0, 10**9],
+            "cwnd": [1e4, 2e4],
+            "ssthresh": [1e9, 1e9],
+            "inflight": [0, 1],
+            "delivered": [0, 9],
+            "phase": [0, 0],
+            "timeouts": [0, 0],
+        }
     )
     found = Windows(table)
     assert found.reductions == 0

@@ -512,11 +512,10 @@ def exchange(
     if all(x.low > -EQUAL and x.high < EQUAL for x in ahead):
         return Ruling(False, measured)
     sides = shares(np.stack([first, second], axis=-1))
-    needs = [
-        _needs(s[:, 0] - s[:, 1], float(np.mean(s[:, 0] - s[:, 1])), one)
-        for s, x in zip(sides, ahead, strict=True)
-        if x.direction is None
-    ]
+    apart = [s[:, 0] - s[:, 1] for s in sides]
+    if all(abs(float(d.mean())) < EQUAL for d in apart):  # these means can only show that no flow is ahead
+        return Ruling(None, measured, max(_needs(d, EQUAL - abs(float(d.mean())), one) for d in apart))
+    needs = [_needs(d, float(d.mean()), one) for d, x in zip(apart, ahead, strict=True) if x.direction is None]
     return Ruling(None, measured, min(needs, default=first.shape[1] + 1))
 
 

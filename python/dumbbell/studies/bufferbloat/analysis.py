@@ -52,14 +52,13 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 
 def _remarks(load: Load) -> dict[str, Remark]:
-    cost = ", ".join(
-        f"{LABELS[v]} {np.median(load.goodput('small', v)):.2f} instead of {np.median(load.goodput('large', v)):.2f} "
-        "Mbit/s"
-        for v in VARIANTS
-    )
+    small, large = (float(np.median(load.goodput(q, "reno"))) for q in ("small", "large"))
     singles = ", ".join(f"beside {LABELS[v]} {_range(load, v)} s" for v in VARIANTS)
     return {
-        "small-queue-helps": Remark(f"The long transfer then gets: {cost}"),
+        "small-queue-helps": Remark(
+            f"The goodput of the long transfer, {large:.2f} Mbit/s, then changes by "
+            f"{100 * (small - large) / large:+.1f} %"
+        ),
         "cubic-better": Remark(f"Single downloads take, over all three times since the start, {singles}"),
     }
 
@@ -92,22 +91,24 @@ def _table(load: Load, reported: Mapping[str, Any]) -> Table:
 def _arithmetic(load: Load) -> Note:
     one = 1500 * 8 / 1.5e6
     full = 1000 * 100 * one
-    pings = {since: {v: float(np.median(load.ping("large", v, since))) for v in VARIANTS} for since in load.since}
+    pings = {
+        since: {
+            v: float(np.median(load.ping("large", v, since) - load.ping("large", v, since, loaded=False)))
+            for v in VARIANTS
+        }
+        for since in load.since
+    }
     parts = "; ".join(
         f"{since}: " + ", ".join(f"{LABELS[v]} {ping:.0f} ms ({100 * ping / full:.0f} %)" for v, ping in by.items())
         for since, by in pings.items()
     )
-    longer = [since for since, by in pings.items() if by["cubic"] > by["reno"]]
     return Note(
         f"A full queue of 100 packets is {1e-3 * full:g} s; pings find "
         f"{100 * min(min(by.values()) for by in pings.values()) / full:.0f} to "
         f"{100 * max(max(by.values()) for by in pings.values()) / full:.0f} % of it",
         f"1500 bytes at 1.5 Mbit/s take {1000 * one:g} ms; 100 of them {full:.0f} ms, 20 of them "
-        f"{1000 * 20 * one:.0f} ms. Medians of the mean of ten pings with 100 packets, by the time since the "
-        f"transfer's "
-        f"start, and as a part of a full queue: {parts}. At {len(longer)} of {len(pings)} times the ping is longer "
-        f"beside "
-        "CUBIC.",
+        f"{1000 * 20 * one:.0f} ms. Medians of what the transfer adds to the mean of ten pings with 100 packets, by "
+        f"the time since its start, and as a part of a full queue: {parts}.",
     )
 
 

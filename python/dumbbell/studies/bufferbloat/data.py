@@ -310,15 +310,16 @@ class Curves:
         return np.array(found)
 
     def start_bend(self, queue: str, variant: str) -> Floats:
-        """Return the bend of the rise to the first reduction, by repetition; (n,) float64.
+        """Return the bend of the window in slow start, from its first growth on, by repetition; (n,) float64.
 
-        Growth in its second half less that in the first, as a part of the whole: 0 for a straight line.
+        Growth in the second half of the time less that in the first, as a part of the whole: 0 for a straight line.
         """
         found = []
-        for repetition in range(len(self._runs[queue, variant])):
+        for repetition, run in enumerate(self._runs[queue, variant]):
             t, w = self.window(queue, variant, repetition)
-            top = int(np.argmax(np.diff(w) < 0))
-            a, b, c = np.interp(np.linspace(t[0], t[top], 3), t, w)
+            begin = int(np.argmax(w > w[0]))
+            end = int(np.argmax(self.results.table(run, "flow/long")["phase"].to_numpy() != _SLOW_START)) - 1
+            a, b, c = np.interp(np.linspace(t[begin], t[end], 3), t, w)
             found.append(float((c - 2 * b + a) / (c - a)))
         return np.array(found)
 
@@ -365,13 +366,17 @@ class Curves:
             found.append(float(both.mean()) if both.size else np.nan)
         return np.array(found)
 
-    def whole(self, queue: str, variant: str, bend: float) -> Floats:
-        """Return the share of teeth that are concave and convex by at least ``bend``, by repetition; (n,) float64."""
+    def whole(self, queue: str, variant: str, bend: float, *, over_time: bool = False) -> Floats:
+        """Return the share of teeth that are concave and convex by at least ``bend``, by repetition; (n,) float64.
+
+        Over time a tooth counts by its length, as in a graph; otherwise each counts once.
+        """
         found = []
         for repetition in range(len(self._runs[queue, variant])):
             teeth = self.teeth(queue, variant, repetition)
             both = (teeth.concave >= bend) & (teeth.convex >= bend)
-            found.append(float(both.mean()) if both.size else np.nan)
+            weights = teeth.length if over_time else np.ones(both.size)
+            found.append(float(np.average(both, weights=weights)) if both.size else np.nan)
         return np.array(found)
 
 
@@ -395,8 +400,8 @@ SETTLED = 40.0
 """Time from which the start has no effect, s."""
 FEWEST_ROWS = 5
 """Rows of the series from which a rise counts."""
-_AVOIDANCE = 1
-"""Code of congestion avoidance in the series' column ``phase``."""
+_SLOW_START, _AVOIDANCE = 0, 1
+"""Codes of slow start and of congestion avoidance in the series' column ``phase``."""
 
 
 def _has_delay(delay: str, run: Run) -> bool:

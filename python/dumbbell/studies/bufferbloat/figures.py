@@ -164,7 +164,7 @@ def _start(curves: Curves) -> Picture:
     t, w = curves.window("large", "reno")
     reading = (
         f"The first 20 s: with 100 packets slow start drives Reno's window to {w[t <= 20.0].max():.0f} segments, "
-        "where the path holds two."
+        "where the path holds two to three."
     )
     return Picture(
         "extra1-start", "The start of the long transfer", reading, panels, columns=2, markers=False, share_y=True

@@ -2,8 +2,8 @@
 
 The error of a setting is the mean of |ln(report / median here)| over the printed ping and page of a variant: 0.1 is a
 tenth off. A printed number is one measurement, so the uncertainty is that of single measurements: a setting is
-excluded if a printed number lies outside the range of its 40 repetitions (by chance in 5 % of all cases).
-The fit to one variant's numbers predicts the other's.
+excluded if a printed number lies outside the range of its 40 repetitions (each of the two by chance in 5 % of all
+cases). The fit to one variant's numbers predicts the other's.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ def fit_table(found: Found, reported: Mapping[str, Any], absent: Sequence[Settin
         row = _named(setting)
         for v in VARIANTS:
             one = found[setting, v]
-            star = " *" if setting == best[v] else " ~" if one.possible(printed(reported, v)) else ""
+            star = " *" if setting == best[v] else ""
+            star += " ~" if one.possible(printed(reported, v)) else ""
             row[f"{LABELS[v]}: ping, ms"] = (
                 f"{np.median(one.ping):.0f} ({one.ping.min():.0f} to {one.ping.max():.0f})"
             )
@@ -179,6 +180,8 @@ def prediction(found: Found, reported: Mapping[str, Any], absent: Sequence[Setti
         f"{_both(found, reported, order[-1]):.2f}. "
         f"The claims are judged with 100 packets and {WINDOWS['linux-tuned']}: {errors}."
     ]
+    if against := [LABELS[v] for v in VARIANTS if not found[order[0], v].possible(printed(reported, v))]:
+        sentences.append(f"The numbers of {' and '.join(against)} exclude the best fit, too.")
     count = len(_settings(found))
     for v, other in (VARIANTS, VARIANTS[::-1]):
         ping, page = printed(reported, other)

@@ -32,7 +32,7 @@ SHAPES = {
     "straight teeth": ("share of teeth that are straight", "%"),
     "low tops": ("share of teeth whose top is a tenth or more below the median", "%"),
     "spread of lengths": ("spread of the lengths of the teeth", ""),
-    "start bend": ("bend of the first rise", ""),
+    "start bend": ("bend of slow start", ""),
     "kept": ("part of the window that a fast recovery leaves", "%"),
     "growth": ("growth of the window for each window of acknowledged data", "segments"),
     "first loss": ("share of runs whose first loss leads to fast recovery and then to avoidance", "%"),
@@ -57,6 +57,7 @@ LOADED = {
     "ping": ("mean RTT of ten pings", "ms"),
     "three pings": ("mean RTT of the first three pings", "ms"),
     "ping rise": ("RTT beside the transfer minus that alone", "ms"),
+    "ping gain": ("part of the RTT beside Reno by which that beside CUBIC is shorter", "%"),
     "ping ratio": ("RTT with the small queue over that with the large one", ""),
     "page": ("time of the page", "s"),
     "page rise": ("time of the page beside the transfer minus that alone", "s"),
@@ -103,7 +104,7 @@ def _shape(curves: Curves, name: str, at: Setting) -> Floats:
     if name == "bend":
         return curves.each(queue, variant, str(at["bend"]))
     if name == "whole teeth":
-        return 100 * curves.whole(queue, variant, CUBIC_BEND)
+        return 100 * curves.whole(queue, variant, CUBIC_BEND, over_time=at.get("counted") == "by its length")
     if name == "straight teeth":
         return 100 * curves.straight(queue, variant, CUBIC_BEND)
     if name == "spread of waiting":
@@ -146,6 +147,9 @@ def _loaded(load: Load, name: str, at: Setting) -> Floats:
     if name == "page gain":
         queue = str(at["queue"])
         return load.page(queue, "reno", since) - load.page(queue, "cubic", since)
+    if name == "ping gain":
+        reno, cubic = (load.ping(str(at["queue"]), v, since) for v in ("reno", "cubic"))
+        return np.asarray(100 * (reno - cubic) / reno)
     variant = str(at["variant"])
     if name == "ping ratio":
         return np.asarray(load.ping("small", variant, since) / load.ping("large", variant, since))

@@ -62,7 +62,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     def at(setting: Path | None) -> Quantities:
         return quantities(part1, jitter, depths, fits, over, depths[setting] if setting else None)
 
-    findings, robust = judge_over_settings(study, fits, at, remarks(part1, jitter, pairs, over))
+    findings, robust = judge_over_settings(study, fits, at, remarks(part1, jitter, pairs, over, path))
     predicted = predict(grid, reported)
     validated, validation = cross_validation(grid, reported, predicted, fits, jitter)
     table, reading = readings(pairs, path.words, reported, fits)

@@ -161,7 +161,7 @@ def cross_validation(
         {
             "fitted to": "part 1: Vegas has two thirds",
             "best fit": f"jitter {found_jitter} a hop",
-            "error of these": f"{abs(part - THIRDS):.2f} of the capacity",
+            "error of these": f"{abs(part - THIRDS):.2f} of Reno's and CUBIC's mean",
             "predicted": "Table 1, with the buffer and RTT of its own fit",
             "error of the prediction": "not run" if by_part1 is None else f"{same[by_part1]:.1f}",
             "with the fit to all cells": f"{own:.1f}",
@@ -178,8 +178,8 @@ def cross_validation(
         f"error is {own:.1f} Mbit/s. If every flow got half of the link, it would be {half:.1f}. "
         f"{inside_range[OWN_RUN]} (A) and {inside_range[ONE_RUN]} (B) of {len(CELLS)} cells lie within the range "
         "over the settings that the fit doesn't distinguish. Table 1 and part 1 give a jitter each: Table 1 "
-        f"{whole.best.jitter} a hop (errors with its buffer: {jitters} Mbit/s), part 1's two thirds of Vegas "
-        f"{found_jitter}.",
+        f"{whole.best.jitter} a hop in reading A (errors with its buffer: {jitters} Mbit/s) and "
+        f"{fits.of(ONE_RUN).best.jitter} in reading B, part 1's two thirds of Vegas {found_jitter}.",
     )
 
 

@@ -42,10 +42,11 @@ WORDS = Words(
         "pairs movement": ("movement of the share", ""),
     },
     keys={"reading": "reading {}", "ping": "ping {} the flow", "jitter": "jitter {} a hop", "beside": "beside {}",
-          "fit": "each one that the fit to {} doesn't distinguish from its best, in both readings"},
+          "fit": "each one that the fit to {} doesn't distinguish from its best, in one reading or the other"},
     values={
         "1": "one hop",
         "2": "two hops",
+        "others": "the three other variants in the mean",
         **LABELS,
         **{f"{a}/{b}": pair_name(a, b) for a in VARIANTS for b in VARIANTS},
         **{f"{a} with {b}": f"{LABELS[a]} with {LABELS[b]}" for a in VARIANTS for b in VARIANTS},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dumbbell.metrics import summarize
 from dumbbell.studies.finding import Measured
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
+from dumbbell.studies.geni_fairness.paths import Path
 from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR, settling
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.shared import LABELS
@@ -12,12 +13,12 @@ from dumbbell.studies.shared import LABELS
 __all__ = ["remarks"]
 
 
-def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over) -> dict[str, Remark]:
-    """Return the remarks by claim."""
+def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over, path: Path) -> dict[str, Remark]:
+    """Return the remarks by claim; those on part 2 are about its runs at the setting `path`."""
     return {
         "part1-delay-alike": _delay(part1),
         "part1-vegas-slower": _jitters(jitter),
-        "part2-self-fair": _self_fair(pairs, over),
+        "part2-self-fair": _self_fair(pairs, over, path),
         "part2-bbr-dynamic": Remark(
             "",
             tuple(
@@ -64,12 +65,12 @@ def _jitters(jitter: Alone) -> Remark:
     )
 
 
-def _self_fair(pairs: Pairs, over: Over) -> Remark:
+def _self_fair(pairs: Pairs, over: Over, path: Path) -> Remark:
     last = [over.last("vegas", "vegas", flow, "base_rtt") for flow in ("first", "second")]
     first, second = (None if values is None else 1000 * summarize(values).value for values in last)
     takes = "" if first is None else f"; it takes the base RTT for {first:.2f} ms, the second one for {second:.2f} ms"
     share = summarize(pairs.share("vegas", "vegas"))
     return Remark(
-        f"Of two Vegas flows the first has {100 * share.value:.0f} %{takes}",
+        f"With {path.words}, of two Vegas flows the first has {100 * share.value:.0f} %{takes}",
         tuple(Measured.of(f"first's share, {LABELS[v]} with itself", summarize(pairs.share(v, v))) for v in VARIANTS),
     )

@@ -19,6 +19,7 @@ from dumbbell.studies.finding import Finding, Table, Verdict
 from dumbbell.studies.geni_fairness.fits import READINGS, Fits
 from dumbbell.studies.geni_fairness.paths import Path, short
 from dumbbell.studies.judge import Quantities, Remark, judge, together
+from dumbbell.studies.rules import repetitions_text
 
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Claim, Study
@@ -102,13 +103,30 @@ def _in(claim: Claim, place: Place) -> Claim:
 def _over(best: Finding, each: Mapping[Place, Finding], path: Path) -> Finding:
     verdict = together([finding.verdict for finding in each.values()])
     needs = [f.needs for f in each.values() if f.verdict is Verdict.NOT_SHOWN and f.needs is not None]
+    need = max(needs) if needs and verdict is Verdict.NOT_SHOWN else None
+    what = "combinations of a reading and a setting" if next(iter(each)).reading else "settings"
+    all_ = "" if need is None else f". To decide at all of them it would need {repetitions_text(need)}"
     why = (
-        f"At each of the {len(each)} settings that the fits don't distinguish: {_counted(each)}. With {path.words}: "
+        f"Over the {len(each)} {what} that the fits don't distinguish: {_counted(each)}{all_}"
+        f"{_rarer(each) if verdict is Verdict.DEPENDS else ''}. With {path.words}, alone at {100 * LEVEL:.0f} %: "
         f"{best.why}"
     )
-    return replace(
-        best, verdict=verdict, why=why, needs=max(needs) if needs and verdict is Verdict.NOT_SHOWN else None
-    )
+    return replace(best, verdict=verdict, why=why, needs=need)
+
+
+NAMED = 4
+"""Most places of one outcome that the sentence names; the table has all."""
+
+
+def _rarer(each: Mapping[Place, Finding]) -> str:
+    """Name the places on which the verdict depends, those of the rarer outcome, if they are few."""
+    outcomes = {"Agrees": (Verdict.AGREES,), "Doesn't agree": (Verdict.DIFFERS, Verdict.DEPENDS)}
+    places = {words: [p for p, f in each.items() if f.verdict in kinds] for words, kinds in outcomes.items()}
+    words, found = min((item for item in places.items() if item[1]), key=lambda item: len(item[1]))
+    if len(found) > NAMED or len(found) == len(each):
+        return ""
+    named = "; ".join(f"reading {p.reading}, {p.path.words}" if p.reading else p.path.words for p in found)
+    return f". {words} with {named}"
 
 
 def _counted(each: Mapping[Place, Finding]) -> str:
@@ -118,7 +136,8 @@ def _counted(each: Mapping[Place, Finding]) -> str:
 
 def _row(claim: Claim, part: str, best: Finding, each: Mapping[Place, Finding]) -> dict[str, str]:
     first = next(iter(each)).path
-    off = [p for p, f in each.items() if {f.verdict, best.verdict} == {Verdict.AGREES, Verdict.DIFFERS}]
+    decided = (Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS)
+    off = [p for p, f in each.items() if f.verdict in decided and f.verdict is not best.verdict]
     named = [", ".join(x for x in (p.reading, short(p.path, first) or "the same") if x) for p in off]
     return {
         "claim": claim.id,
@@ -126,5 +145,5 @@ def _row(claim: Claim, part: str, best: Finding, each: Mapping[Place, Finding]) 
         "at the best fit alone": best.verdict.value,
         "settings": f"{len(each)}",
         "verdicts at them": _counted(each),
-        "contrary to the best fit at": "; ".join(named) or "-",
+        "decided otherwise at": "; ".join(named) or "-",
     }

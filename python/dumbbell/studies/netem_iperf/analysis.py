@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["analyze"]
 
-LARGE = 65_536 - 52
-"""Payload of a segment on a loopback device, bytes: its MTU without the headers of IPv4 and TCP with timestamps."""
+LARGE = 65_495 - 12
+"""Payload of a segment on a loopback device, bytes: Linux's MSS there without the timestamps."""
 PATH = 100e6 / 8 * 0.02
 """Bytes that the path holds at a delay of 10 ms in each direction."""
 FAR = 0.1
@@ -101,8 +101,8 @@ def _start(grid: Grid, long: Grid) -> Note:
     losses = {w: grid.median(w, 50.0, 0.1, "dropped_packets") for w in VARIANTS}
     listed = " and ".join(f"{LABELS[w]} {n:.0f}" for w, n in losses.items())
     return Note(
-        f"In {len(far)} of {len(ratios)} cells 20 MB have another throughput than a long transfer, by more than "
-        f"{100 * FAR:.0f} %",
+        f"In {len(far)} of {len(ratios)} cells the throughput of 20 MB differs from that of a long transfer by more "
+        f"than {100 * FAR:.0f} %",
         f"The largest ratio is {ratios[v, d, p]:.2f}, of {LABELS[v]} at {d:g} ms and {p:g} %. At 50 ms and 0.1 % a "
         f"transfer "
         f"meets in the median {listed} losses: {' and '.join(parts)} in a long transfer. Slow start is part of a "

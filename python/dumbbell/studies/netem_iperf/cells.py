@@ -39,7 +39,7 @@ def remarks(grid: Grid, long: Grid) -> dict[str, Remark]:
     steady = {(v, p): rtt_slope(DELAYS, [long.median(v, d, p) for d in DELAYS]) for v in VARIANTS for p in LOSSES}
     powers = {(v, d): rtt_slope(LOSSES, [grid.median(v, d, p) for p in LOSSES]) for v in VARIANTS for d in DELAYS}
     (near_reno, near_cubic), (far_reno, far_cubic) = (
-        tuple(grid.median(v, d, p) for v in VARIANTS) for d, p in ((10.0, 1.0), (100.0, 0.1))
+        tuple(float(grid.get(v, d, p).mean()) for v in VARIANTS) for d, p in ((10.0, 1.0), (100.0, 0.1))
     )
     return {
         "delay-inverse": Remark(
@@ -59,8 +59,8 @@ def remarks(grid: Grid, long: Grid) -> dict[str, Remark]:
         "cubic-below-reno": Remark(
             f"At 10 ms and 1 % CUBIC has {near_cubic / near_reno:.2f} times Reno's throughput, at 100 ms and 0.1 % "
             f"{far_cubic / far_reno:.2f} times. There the formula of CUBIC's own growth [RFC 9438 §5.1] has "
-            f"{_formulas(10.0, 1.0):.2f} and {_formulas(100.0, 0.1):.2f} times that of Reno. Where this is below 1, "
-            "CUBIC follows its estimate of Reno's window [RFC 9438 §4.3]",
+            f"{_formulas(10.0, 1.0):.2f} and {_formulas(100.0, 0.1):.2f} times that of Reno. At each "
+            "moment CUBIC takes the larger of this growth's window and its estimate of Reno's [RFC 9438 §4.3]",
             (
                 *(Measured.of(f"{LABELS[v]}, {d:g} ms, {p:g} %", summarize(grid.get(v, d, p)), "Mbit/s")
                   for p in LOSSES for d in DELAYS for v in VARIANTS),

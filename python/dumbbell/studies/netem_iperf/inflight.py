@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 WINDOW = 1.0
 """Seconds over which a rate is taken."""
+SETTLED = 10.0
+"""Seconds from the first reduction until nothing is left of slow start's window: some 50 round trips at 100 ms."""
 RECOVERY = 2
 """Least code of a recovery in the series' column ``phase``: fast recovery, then recovery after a timeout."""
 
@@ -46,7 +48,9 @@ class Inflight:
 
 
 class Windows:
-    """The windows of one run. A reduction is a change of ssthresh to less than the window before.
+    """The windows of one run.
+
+    A reduction is the beginning of a recovery, or a timeout, with ssthresh below the window before.
 
     Parameters
     ----------
@@ -62,9 +66,16 @@ class Windows:
         self._delivered = table["delivered"].to_numpy()
         self._inflight = table["inflight"].cast(pl.Float64).to_numpy()
         cwnd, ssthresh = (table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh"))
-        at = 1 + np.flatnonzero(ssthresh[1:] != ssthresh[:-1])
-        at = at[ssthresh[at] < cwnd[at - 1]]
+        recovering = table["phase"].to_numpy() >= RECOVERY
+        expired = np.diff(table["timeouts"].cast(pl.Float64).to_numpy()) > 0
+        begun = (recovering[1:] & ~recovering[:-1]) | expired
+        at = 1 + np.flatnonzero(begun & (ssthresh[1:] < cwnd[:-1]))
         self._times, self._before, self._after = self._t[at], cwnd[at - 1], ssthresh[at]
+
+    @property
+    def _settled(self) -> float:
+        """The time from which on nothing is left of slow start's window, s."""
+        return float(self._times[0]) + SETTLED if self._times.size else float(self._t[-1])
 
     @property
     def kept(self) -> float:
@@ -122,17 +133,18 @@ class Windows:
 
     @property
     def overshoot(self) -> float:
-        """The largest window that a reduction ends, in parts of the mean data in flight; both after slow start."""
-        if self._times.size < 2:
+        """The largest window that a reduction ends, as a multiple of the mean data in flight; both when settled."""
+        largest = np.max(self._before[self._times >= self._settled], initial=0.0)
+        if not largest:
             return np.nan
-        later = self._t >= self._times[0]
+        later = self._t >= self._settled
         steps = np.diff(self._t, append=self._t[-1])[later]
-        return float(self._before[1:].max() / np.average(self._inflight[later], weights=steps))
+        return float(largest / np.average(self._inflight[later], weights=steps))
 
     @cached_property
     def variation(self) -> float:
-        """The standard deviation of the rate over seconds, as a part of its mean."""
-        rates = rate_per_window(self._t, self._delivered, np.arange(0.0, float(self._t[-1]), WINDOW))
+        """The standard deviation of the rate over seconds, as a part of its mean, when settled."""
+        rates = rate_per_window(self._t, self._delivered, np.arange(self._settled, float(self._t[-1]), WINDOW))
         return float(rates.std() / rates.mean()) if rates.size > 1 else np.nan
 
 

@@ -31,7 +31,6 @@ WORDS = Words(
         "grid throughput": ("throughput of 20 MB", "Mbit/s"),
         "grid rtt": ("mean RTT", "ms"),
         "grid power of the rtt": ("power of the RTT to which throughput is proportional", ""),
-        "grid flight": ("mean data in flight", "packets"),
         "grid sent again": ("share of transfers that send more than arrives", "%"),
         "grid later": (
             "share of transfers whose mean time from the first transmission of a segment to its ACK is longer than "
@@ -39,22 +38,22 @@ WORDS = Words(
             "%",
         ),
         "offload throughput": ("throughput of 20 MB in segments of 64 KiB", "Mbit/s"),
-        "grid formula": ("throughput, as a part of mean window / mean RTT", ""),
+        "grid formula": ("throughput as a part of mean window / mean RTT", ""),
         "inflight kept": ("part of the window that a loss leaves", "%"),
         "inflight taken": ("part of the window that a loss takes", "%"),
         "inflight taken again": ("part of the window that a loss takes before the window has recovered", "%"),
         "inflight answered": ("share of loss events that a reduction of the window follows", "%"),
         "inflight growth": ("growth of the window between two losses", "packets/s"),
         "inflight reductions": ("number of reductions of the window in a minute", ""),
-        "inflight overshoot": ("largest window after slow start, in parts of the mean data in flight", ""),
-        "inflight variation": ("standard deviation of the rate over seconds, part of its mean", ""),
+        "inflight overshoot": ("largest window after slow start as a multiple of the mean data in flight", ""),
+        "inflight variation": ("standard deviation of the rate over seconds as a part of its mean", ""),
     },
     keys={"delay": "{} ms", "loss": "{} %"},
     values=LABELS,
 )
 """The words for the metrics and settings of the rules."""
 
-COLUMNS = {"throughput": "goodput_bps", "rtt": "rtt_mean_ms", "flight": "mean_inflight_packets"}
+COLUMNS = {"throughput": "goodput_bps", "rtt": "rtt_mean_ms", "window": "cwnd_mean_packets"}
 
 
 def quantities(grid: Grid, offload: Grid, inflight: Inflight) -> Quantities:
@@ -81,6 +80,6 @@ def _of_grid(grid: Grid, name: str, variant: str, at: Setting) -> Floats:
         more, less = (grid.get(variant, delay, loss, column) for column in MORE[name])
         return np.where(more > less, 100.0, 0.0)
     if name == "formula":
-        rate, rtt, flight = (grid.get(variant, delay, loss, COLUMNS[c]) for c in ("throughput", "rtt", "flight"))
-        return np.asarray(1e3 * rate * rtt / (8 * MSS * flight))
+        rate, rtt, window = (grid.get(variant, delay, loss, COLUMNS[c]) for c in ("throughput", "rtt", "window"))
+        return np.asarray(1e3 * rate * rtt / (8 * MSS * window))
     return grid.get(variant, delay, loss, COLUMNS[name])

@@ -96,7 +96,7 @@ def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Pictur
         )
     else:
         reading = (
-            f"With the CBR stream {LABELS[variant]}'s packets wait {tail:.0f} ms on average over DropTail and "
+            f"With the CBR stream {LABELS[variant]}'s latency is {tail:.0f} ms on average over DropTail and "
             f"{red:.0f} over RED at ns-2's defaults, each from its first transmission."
         )
     return Picture(

@@ -262,8 +262,8 @@ def fit_note(fit: Fit) -> Note:
     best = ", ".join(fit.firsts(fit.best)) or "none of the three"
     return Note(
         f"The best fit to the printed CBR rates: {fit.best.words}",
-        f"The report states neither the TCP window nor the sizes of packets, and calls the limit of the queue an "
-        f"estimation. Over {count} settings the mean distance from its three printed CBR rates is "
+        f"The report states neither the TCP window of experiment 1 nor the sizes of packets, and calls the limit of "
+        f"the queue an estimation. Over {count} settings the mean distance from its three printed CBR rates is "
         f"{fit.errors[fit.best]:.2f} to {fit.errors[worst]:.2f} Mbit/s. With the best fit the places are, in Mbit/s: "
         f"{listed}. {used}. It predicts that Vegas is best in: {best}; at {three} of {count} settings Vegas is best "
         f"in "

@@ -17,7 +17,7 @@ from dumbbell.studies.judge import Quantities
 from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Start
 from dumbbell.studies.ns2_cbr.data_exp3 import AFTER, BEFORE, Experiment3
 from dumbbell.studies.ns2_cbr.data_windows import BLIND, PACKET, WINDOW, Fair, PairWindows, Windows
-from dumbbell.studies.ns2_cbr.remarks_exp1 import FOUR, knees
+from dumbbell.studies.ns2_cbr.remarks_exp1 import FALL, FOUR, knees
 from dumbbell.studies.ns2_cbr.summary_text import MIN_TH
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.rule_words import Words
@@ -48,7 +48,9 @@ WORDS = Words(
         "exp1 drop rate step": ("rise of the drop rate over the last 1 Mbit/s", "%"),
         "exp1 queue delay": ("queueing delay at the bottleneck", "ms"),
         "exp1 queue part": ("rise of the queueing delay as a part of that of the latency", "%"),
-        "exp1 drop rate at the knee": ("drop rate at the CBR rate at which a tenth of the throughput is lost", "%"),
+        "exp1 loss beside queueing": (
+            "part of the lost tenth of the throughput that a longer round trip doesn't take", "%"
+        ),
         "exp1 range": ("range of the throughputs of the four variants, as a part of their mean", ""),
         "exp1 knee": ("CBR rate at which a tenth of the throughput is lost", "Mbit/s"),
         "exp1 start throughput": ("throughput of the first second", "Mbit/s"),
@@ -168,8 +170,8 @@ def _first(one: Experiment1, start: Start, metric: str, at: Setting) -> Floats:
         return start.growth(variant, float(at["cbr"]))
     if metric == "knee":
         return knees(one, variant)
-    if metric == "drop rate at the knee":
-        return _at_knees(one, variant)
+    if metric == "loss beside queueing":
+        return _beside_queueing(one, variant)
     if metric == "queue part":
         rises = [_rise(one, m, variant) for m in ("queue delay", "latency")]
         return np.asarray(100 * rises[0] / rises[1])
@@ -189,10 +191,16 @@ def _rise(one: Experiment1, metric: str, variant: str) -> Floats:
     return under - before
 
 
-def _at_knees(one: Experiment1, variant: str) -> Floats:
-    """Return the drop rate at the knee of each repetition, between the CBR rates beside it; (n,) float64, %."""
-    rates, drops = np.asarray(one.rates, dtype=np.float64), one.grid("drop rate", variant)
-    return np.array([np.interp(k, rates, drops[:, r]) for r, k in enumerate(knees(one, variant))])
+def _beside_queueing(one: Experiment1, variant: str) -> Floats:
+    """Return the part of the tenth lost at the knee that a rise of the queueing delay doesn't take; (n,) float64, %.
+
+    A window per round trip loses the part of the round trip that is added. The delay at the knee is between those at
+    the CBR rates beside it; the rise is that from the lowest rate.
+    """
+    rates, delays = np.asarray(one.rates, dtype=np.float64), one.grid("queue delay", variant)
+    rises = [np.interp(k, rates, delays[:, r]) - delays[0, r] for r, k in enumerate(knees(one, variant))]
+    taken = rises / (one.grid("latency", variant)[0] + rises)
+    return np.asarray(100 * (1 - taken / FALL))
 
 
 def _second(two: Experiment2, metric: str, at: Setting) -> Floats:
