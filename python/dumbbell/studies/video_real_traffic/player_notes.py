@@ -53,8 +53,8 @@ def _loads(found: Played, reported: Mapping[str, Any]) -> Note:
         else " So the differences in the report are not those of congestion control in this player."
     )
     return Note(
-        f"On fast accesses the load times of the variants differ by at most {here:.2g} s, the report's by {there:g} "
-        f"s",
+        f"On fast accesses the load times of the variants and QUIC differ by at most {here:.2g} s, the report's by "
+        f"{there:g} s",
         f"Medians over the variants and QUIC: {listed}; {rest}.{end}",
     )
 
@@ -71,7 +71,7 @@ def _signals(found: Played, reported: Mapping[str, Any]) -> Note:
         most = max(most, *seen.values())
     least = min(min(reported["signal"][s]["duplicate_acks"].values()) for s in SIGNALS)
     end = (
-        " 802.11 repeats a lost frame before TCP notices, so the report's losses come from elsewhere."
+        " 802.11 repeats a lost frame before TCP notices, so this medium doesn't explain the report's duplicate ACKs."
         if most < least
         else ""
     )
@@ -94,10 +94,10 @@ def _hall(found: Played) -> Note:
         over = f", over QUIC {_median(found, 'startup delay', access, QUIC):.3g} s" if found.has(access, QUIC) else ""
         parts.append(f"{access}: start after {min(begun):.3g} to {max(begun):.3g} s over TCP{over}; stalls: {listed}")
     slow = max(starts, key=lambda a: starts[a][1])
-    inside = [a for a, (low, high) in starts.items() if low >= 60 and high <= 120]
+    inside = [a for a, (low, high) in starts.items() if high >= 60 and low <= 120]
     return Note(
         f"In the lecture hall the video starts last on the access “{slow}”: after {starts[slow][0]:.3g} to "
         f"{starts[slow][1]:.3g} s over TCP",
-        f"Medians. {'. '.join(parts)}. The report's 1 to 2 min are {'those of ' if inside else ''}"
-        f"{' and '.join(inside) or 'reached on none of these accesses'}.",
+        f"Medians. {'. '.join(parts)}. The report's 1 to 2 min are reached on "
+        f"{' and '.join(inside) or 'none of these accesses'}.",
     )

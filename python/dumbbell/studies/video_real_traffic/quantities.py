@@ -40,6 +40,7 @@ PLAYED = {
     "player load time": ("time until the video is loaded", "s"),
     "player startup delay": ("time until the video starts", "s"),
     "player stalls": ("number of stalls", ""),
+    "player fewest stalls": ("number of stalls of the variant that stalls least", ""),
     "player stall time": ("time of the stalls", "s"),
     "player buffering": ("time until the video starts and of the stalls", "s"),
     "player medium packets": ("share of packets of 1280 to 2559 bytes", "%"),
@@ -104,13 +105,27 @@ def _range(found: Experiments, access: str) -> Floats:
     return np.asarray(np.ptp(rows, axis=0) / np.mean(rows, axis=0))
 
 
+def _fewest_stalls(found: Experiments, access: str) -> Floats:
+    """Return the stalls of the variant with the smallest mean, by repetition."""
+    return min(
+        (found.player.get("stalls", access, v) for v in VARIANTS), key=lambda row: row.mean() if row.size else -1
+    )
+
+
+def _of_all(found: Experiments, metric: str, at: Setting) -> Floats:
+    """Return a quantity of the three variants together."""
+    if metric == "player fewest stalls":
+        return _fewest_stalls(found, str(at["access"]))
+    return _range(found, str(at["congested"]) if at["than"] == "congested" else "Wi-Fi")
+
+
 def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Quantities:
     """Return the quantities of all experiments; `absent` has by experiment why cells can't be run."""
 
     def get(metric: str, at: Setting) -> Floats:
         where, _, name = metric.partition(" ")
-        if metric == "player range":
-            return _range(found, str(at["congested"]) if at["than"] == "congested" else "Wi-Fi")
+        if "variant" not in at:
+            return _of_all(found, metric, at)
         variant = str(at["variant"])
         if where == "lossy":
             return found.lossy.get(name, str(at["loss"]), variant)
