@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.typing as npt
@@ -157,6 +158,8 @@ def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, v
     assert found.verdict is verdict
     assert found.why.startswith("Over the 2 settings that the fits don't distinguish: ")
     assert f"With {SETTING.words}, alone at 95 %: goodput" in found.why
+    assert (f". Agrees with {SETTING.words}. " in found.why) == (verdict is Verdict.DEPENDS)
+    assert ("To decide at all of them" in found.why) == (verdict is Verdict.NOT_SHOWN)
     assert (found.needs is not None) == (verdict is Verdict.NOT_SHOWN)
     contrary = table.frame["decided otherwise at"].to_list()
     assert contrary == ["400 packets" if verdict is Verdict.DEPENDS else "-"]
@@ -386,6 +389,21 @@ def test_a_cause_makes_at_least_half_of_the_effect() -> None:
     assert judged("ns2-cbr", "exp1-latency-queueing", lambda _at: around(80.0, 1.0, 1)).verdict is Verdict.AGREES
 
 
+def test_a_longer_ping_is_no_improvement() -> None:
+    for gain, verdict in ((-30.0, Verdict.AGREES), (10.0, Verdict.AGREES), (30.0, Verdict.DIFFERS)):
+        found = judged("bufferbloat", "cubic-ping-alike", lambda _at, gain=gain: around(gain, 1.0, 2))  # type: ignore[misc]
+        assert found.verdict is verdict
+
+
+def test_all_cases_have_the_variant_that_stalls_least() -> None:
+    from dumbbell.studies.video_real_traffic.quantities import quantities
+
+    stalls = {"cubic": np.array([2.0, 3.0]), "veno": np.array([0.0, 5.0]), "vegas": np.array([1.0, 1.0])}
+    player = SimpleNamespace(get=lambda _name, _access, variant: stalls[variant])
+    found = quantities(SimpleNamespace(player=player))  # type: ignore[arg-type]
+    assert found.get("player fewest stalls", {"access": "hall"}).tolist() == [1.0, 1.0]
+
+
 def test_fair_and_unfair_have_one_measure() -> None:
     # A pair whose index is shown to be above 0.95 is fair, and not unfair; below it is the reverse.
     for index, fair in ((0.97, True), (0.9, False)):
@@ -408,11 +426,34 @@ def test_lengths_of_teeth_count_once_or_by_time() -> None:
         def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
             del queue, variant, repetition
             ones = np.ones(2)
-            return Teeth(np.array([1.0, 3.0]), ones, ones, ones, ones)
+            return Teeth(np.array([1.0, 3.0]), ones, ones, ones, np.array([0.1, 0.2]))
 
     # Mean 2, deviation 1; by length the mean is (1 + 9) / 4 = 2.5 and the variance (2.25 + 3 x 0.25) / 4 = 0.75.
     assert Made().spread_of_lengths("small", "reno", over_time=False).tolist() == [0.5]
     assert Made().spread_of_lengths("small", "reno", over_time=True) == pytest.approx([np.sqrt(0.75) / 2.5])
+    # The longer tooth alone is concave and convex.
+    assert Made().whole("small", "reno", 0.15).tolist() == [0.5]
+    assert Made().whole("small", "reno", 0.15, over_time=True).tolist() == [0.75]
+
+
+def test_slow_start_is_measured_from_its_first_growth_to_its_end() -> None:
+    import polars as pl
+
+    from dumbbell.studies.bufferbloat.data import MSS, Curves
+
+    # It grows from 1 s on by 2 segments a second, and is over after 5 s; what follows bends.
+    t, cwnd = np.array([0, 1, 2, 3, 4, 5, 6, 9.0]), np.array([10, 12, 14, 16, 18, 20, 20, 50.0])
+    table = pl.DataFrame({"t_ns": t * 1e9, "cwnd": cwnd * MSS, "phase": [0, 0, 0, 0, 0, 0, 1, 1]})
+
+    class Made(Curves):
+        def __init__(self, table: pl.DataFrame) -> None:
+            self._runs = {("small", "cubic"): [None]}  # type: ignore[list-item]
+            self.results = SimpleNamespace(table=lambda _run, _name: table)  # type: ignore[assignment]
+
+    assert Made(table).start_bend("small", "cubic") == pytest.approx([0])
+    # Doubling each second: from 12 over 24 to 96, of 84 all but 12 in the second half.
+    doubled = table.with_columns(cwnd=pl.Series(np.array([10, 12, 24, 24, 48, 96, 96, 96.0]) * MSS))
+    assert Made(doubled).start_bend("small", "cubic") == pytest.approx([(72 - 12) / 84])
 
 
 def test_low_tops_by_hand() -> None:

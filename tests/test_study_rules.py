@@ -208,6 +208,12 @@ def test_exchange() -> None:
     assert both.holds is True
     assert [m.text for m in both.measured] == ["low", "high"]
     assert rules.exchange(ahead, ahead, points).holds is False
+    # Shares that differ by a hundredth in the mean can only show that no flow is ahead.
+    first, second = around(0.505, noise=15), around(0.495, 1, noise=15)
+    apart = (first - second) / (first + second)
+    open_ = rules.exchange(np.array([first]), np.array([second]), ["one"])
+    assert open_.verdict is Verdict.NOT_SHOWN
+    assert open_.needs == repetitions_for(float(apart.std(ddof=1)), rules.EQUAL - abs(float(apart.mean())))
     one_sided = rules.exchange(ahead, np.array([around(1, 2), around(1, 3, noise=20)]), points)
     assert one_sided.verdict is Verdict.NOT_SHOWN
 
