@@ -72,7 +72,7 @@ def judge_over_settings(
                 for place in places
             }
             rows.append(_row(claim, part, finding, each))
-            finding = _over(finding, each, fits.best(part))
+            finding = _over(finding, each, fits.best(part), quick=study.quick)
         found[claim.id] = finding
     title = "Verdicts at the settings that the fits don't distinguish from the best one; 95 % together"
     return list(found.values()), Table("sensitivity", title, pl.DataFrame(rows))
@@ -100,16 +100,20 @@ def _in(claim: Claim, place: Place) -> Claim:
     return claim.model_copy(update={"rule": rule})
 
 
-def _over(best: Finding, each: Mapping[Place, Finding], path: Path) -> Finding:
+def _over(best: Finding, each: Mapping[Place, Finding], path: Path, *, quick: bool) -> Finding:
     verdict = together([finding.verdict for finding in each.values()])
+    few = quick and verdict in (Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS)
+    if few:  # of the settings that the whole study has
+        verdict = Verdict.NOT_SHOWN
     needs = [f.needs for f in each.values() if f.verdict is Verdict.NOT_SHOWN and f.needs is not None]
-    need = max(needs) if needs and verdict is Verdict.NOT_SHOWN else None
+    need = max(needs) if needs and verdict is Verdict.NOT_SHOWN and not few else None
     what = "combinations of a reading and a setting" if next(iter(each)).reading else "settings"
     all_ = "" if need is None else f". To decide at all of them it would need {repetitions_text(need)}"
     why = (
         f"Over the {len(each)} {what} that the fits don't distinguish: {_counted(each)}{all_}"
-        f"{_rarer(each) if verdict is Verdict.DEPENDS else ''}. With {path.words}, alone at {100 * LEVEL:.0f} %: "
-        f"{best.why}"
+        f"{_rarer(each) if verdict is Verdict.DEPENDS else ''}"
+        f"{'. A quick run has too few settings for a verdict' if few else ''}. With {path.words}, alone at "
+        f"{100 * LEVEL:.0f} %: {best.why}"
     )
     return replace(best, verdict=verdict, why=why, needs=need)
 
