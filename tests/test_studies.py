@@ -16,18 +16,11 @@ import pytest
 from dumbbell.studies import Done, Verdict, run_study, studies, study
 from kept_runs import count_made, kept
 from required import require_packages
+from whole_verdicts import unlike_whole
 
 require_packages("matplotlib", "jinja2")
 
 OTHERS = [name for name in studies() if name != "ns2-cbr"]  # which test_study_run.py has
-UNDECIDED = (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED)
-STORED = Path(__file__).parents[1] / "docs" / "data" / "studies"
-
-
-def whole(name: str) -> dict[str, str]:
-    """Return the verdicts of a whole run; empty for a study whose verdicts aren't stored."""
-    path = STORED / f"{name}.json"
-    return {c["id"]: c["verdict"] for c in json.loads(path.read_text())["claims"]} if path.exists() else {}
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -42,8 +35,7 @@ def test_quick_study(name: str, done: Callable[[str], Done]) -> None:
         assert claim["measured"] or claim["verdict"] == Verdict.NOT_MEASURED
         assert claim["needs"] is None or claim["verdict"] == Verdict.NOT_SHOWN
         assert "nan" not in claim["why"].split()
-    verdicts = {c["id"]: c["verdict"] for c in content["claims"]}
-    assert {i: v for i, v in verdicts.items() if v not in (whole(name).get(i, v), *UNDECIDED)} == {}
+    assert unlike_whole(name, content["claims"]) == {}
     assert content["figures"]
     page = ran.report.read_text()
     for figure in content["figures"]:

@@ -16,6 +16,7 @@ from dumbbell import DumbbellError, Scenario
 from dumbbell.studies import Study, Verdict, run_study, studies, study
 from kept_runs import count_made, kept
 from required import require_packages
+from whole_verdicts import unlike_whole
 
 require_packages("matplotlib", "jinja2")
 
@@ -102,6 +103,7 @@ def test_files(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
         assert claim["why"]
         assert claim["measured"]
         assert (claim["needs"] is not None) == (claim["verdict"] == Verdict.NOT_SHOWN)
+    assert unlike_whole("ns2-cbr", content["claims"]) == {}
     shown = {f["name"] for f in content["figures"]} | {t["name"] for t in content["tables"]}
     for exhibit in study("ns2-cbr").paper.exhibits:
         assert set(exhibit.here) <= shown, exhibit.id
