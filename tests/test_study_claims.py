@@ -167,7 +167,7 @@ def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, q
     assert found.verdict is verdict
     assert found.why.startswith("Over the 2 settings that the fits don't distinguish: ")
     assert f"With {SETTING.words}, alone at 95 %: goodput" in found.why
-    assert (f". Agrees with {SETTING.words}. " in found.why) == (verdict is Verdict.DEPENDS)
+    assert (f". It agrees at: {SETTING.words}. " in found.why) == (verdict is Verdict.DEPENDS)
     assert ("To decide at all of them" in found.why) == (verdict is Verdict.NOT_SHOWN and not quick)
     assert ("A quick run has too few settings" in found.why) == quick
     assert (found.needs is not None) == (verdict is Verdict.NOT_SHOWN and not quick)

@@ -103,7 +103,7 @@ def _in(claim: Claim, place: Place) -> Claim:
 def _over(best: Finding, each: Mapping[Place, Finding], path: Path, *, quick: bool) -> Finding:
     verdict = together([finding.verdict for finding in each.values()])
     few = quick and verdict in (Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS)
-    if few:  # of the settings that the whole study has
+    if few:  # a quick study has a part of the settings
         verdict = Verdict.NOT_SHOWN
     needs = [f.needs for f in each.values() if f.verdict is Verdict.NOT_SHOWN and f.needs is not None]
     need = max(needs) if needs and verdict is Verdict.NOT_SHOWN and not few else None
@@ -124,13 +124,13 @@ NAMED = 4
 
 def _rarer(each: Mapping[Place, Finding]) -> str:
     """Name the places on which the verdict depends, those of the rarer outcome, if they are few."""
-    outcomes = {"Agrees": (Verdict.AGREES,), "Doesn't agree": (Verdict.DIFFERS, Verdict.DEPENDS)}
+    outcomes = {"It agrees": (Verdict.AGREES,), "It doesn't agree": (Verdict.DIFFERS, Verdict.DEPENDS)}
     places = {words: [p for p, f in each.items() if f.verdict in kinds] for words, kinds in outcomes.items()}
     words, found = min((item for item in places.items() if item[1]), key=lambda item: len(item[1]))
     if len(found) > NAMED or len(found) == len(each):
         return ""
     named = "; ".join(f"reading {p.reading}, {p.path.words}" if p.reading else p.path.words for p in found)
-    return f". {words} with {named}"
+    return f". {words} at: {named}"
 
 
 def _counted(each: Mapping[Place, Finding]) -> str:

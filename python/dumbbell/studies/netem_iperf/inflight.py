@@ -67,9 +67,10 @@ class Windows:
         self._inflight = table["inflight"].cast(pl.Float64).to_numpy()
         cwnd, ssthresh = (table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh"))
         recovering = table["phase"].to_numpy() >= RECOVERY
-        expired = np.diff(table["timeouts"].cast(pl.Float64).to_numpy()) > 0
-        begun = (recovering[1:] & ~recovering[:-1]) | expired
-        at = 1 + np.flatnonzero(begun & (ssthresh[1:] < cwnd[:-1]))
+        self._expired = np.diff(table["timeouts"].cast(pl.Float64).to_numpy()) > 0
+        begun = (recovering[1:] & ~recovering[:-1]) | self._expired
+        self._reduced = begun & (ssthresh[1:] < cwnd[:-1])
+        at = 1 + np.flatnonzero(self._reduced)
         self._times, self._before, self._after = self._t[at], cwnd[at - 1], ssthresh[at]
 
     @property
@@ -97,16 +98,13 @@ class Windows:
     def answered(self) -> float:
         """The share of loss events that the window answers by a reduction of its own, %; NaN without losses.
 
-        Losses within a round trip after the first one are one event [RFC 5681 §4.3]. A reduction is the beginning of
-        a recovery with a threshold below the window before, or a timeout within one. It answers the first event
-        before it that has no answer yet, unless a later event is more than the shortest round trip ago, so that the
-        reduction can be the answer to that one.
+        Losses within a round trip after the first one are one event [RFC 5681 §4.3]. Every timeout counts as a
+        reduction here, also one that leaves ssthresh as it was. A reduction answers the first event before it that
+        has no answer yet, unless a later event is more than the shortest round trip ago, so that the reduction can
+        be the answer to that one.
         """
-        cwnd, ssthresh, srtt = (self._table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh", "srtt_ns"))
-        recovering = self._table["phase"].to_numpy() >= RECOVERY
-        expired = np.diff(self._table["timeouts"].cast(pl.Float64).to_numpy()) > 0
-        begun = (recovering[1:] & ~recovering[:-1] & (ssthresh[1:] < cwnd[:-1])) | expired
-        reductions = list(self._t[1:][begun])
+        srtt = self._table["srtt_ns"].cast(pl.Float64).to_numpy()
+        reductions = list(self._t[1:][self._reduced | self._expired])
         events: list[float] = []
         for drop in self._drops:
             row = max(int(np.searchsorted(self._t, drop, side="right")) - 1, 0)
