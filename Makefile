@@ -31,6 +31,7 @@ check: $(READY)  ## format, lints, types, stubs
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check packaging python tests docs validation benches
 	$(BIN)/ruff check packaging python tests docs validation benches
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 

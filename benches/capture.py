@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
 from measuring import DATA, cpu_model, example
 

@@ -25,9 +25,9 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario, registry
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.runner import jobs_of
+from dumbbell.results.running.runner import jobs_of
 from measuring import DATA, counted, cpu_model, example, timed
 from workloads import TWO_NEWRENO, delivered
 

@@ -7,7 +7,7 @@
 
 `valgrind --tool=callgrind` counts two runs of crates/sim/examples/run_plan.rs (release profile) that differ only in
 length. Their difference has no start and no set-up. It is the same number in each run of the same program, so that
-tests/test_budgets.py compares it with benches/budgets.json. Another compiler makes other numbers: then a workload is
+tests/project/test_budgets.py compares it with budgets.json. Another compiler makes other numbers: then a workload is
 compared by its ratio to the change that all workloads have in common.
 """
 

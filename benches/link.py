@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario, run
-from dumbbell.backends import LinkEmulation
 from dumbbell.backends.options import Automatic
-from dumbbell.kernel.host import why_not
+from dumbbell.kernel.host.features import why_not
+from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.report.tables import Table, write_tables
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "link"

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import dumbbell
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 
 __all__ = [
     "DATA",

@@ -33,7 +33,7 @@ RUN = """
 import json, sys
 from dumbbell import Scenario, _core
 from dumbbell.plan.text import plan_text
-from dumbbell.scenario.seen import own_disciplines
+from dumbbell.scenario.sweep.cell_checks import own_disciplines
 
 cell = Scenario.load(sys.argv[1]).cells[0]
 handles = {name: own.handle for name, own in own_disciplines(cell.scenario).items()}

@@ -32,7 +32,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
 from measuring import DATA, ROOT, Ran, counted, cpu_model, example, measured_on, run_plan, timed
 from workloads import FAST, FQ_CODEL, NEWRENO, QUIC, SACK, SHORT, TWO, Workload, delivered

@@ -22,7 +22,7 @@ from datetime import date
 from pathlib import Path
 
 import dumbbell
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
 from measuring import DATA, cpu_model
 

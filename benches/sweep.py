@@ -27,14 +27,14 @@ from typing import Any
 
 import dumbbell
 from dumbbell import Results, Scenario
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results import apart
-from dumbbell.results.batch import Setup
-from dumbbell.results.build_hash import build_hash
-from dumbbell.results.summary import flow_summary, queue_summary
+from dumbbell.results.frames.summary import flow_summary, queue_summary
+from dumbbell.results.running import worker_runs
+from dumbbell.results.running.worker_task import Setup
+from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario.portable import Portable
-from dumbbell.workers.cluster import Cluster, read
+from dumbbell.workers.places import Cluster, read
 from measuring import DATA, cpu_model
 
 SMALLER = 10
@@ -113,7 +113,7 @@ def overhead(_cells: int, cluster: str) -> dict[str, float]:
     read_ = scenario(200)
     left: deque[Any] = deque([([], 1.0)] * (EMPTY + 8))
     place: Cluster = read(cluster)
-    with place.workers(apart.MAKER, Setup(Portable.of(read_), build_hash())) as pool:
+    with place.workers(worker_runs.MAKER, Setup(Portable.of(read_), build_hash())) as pool:
         times = [time.perf_counter() for _ in pool.run(lambda: left.popleft() if left else None)]
     return {"ms": (times[-1] - times[7]) / EMPTY * 1e3}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell import Scenario
-from dumbbell.scenario.topology import Drawing
+from dumbbell.scenario.network.topology import Drawing
 
 EXAMPLES = {
     "dumbbell": """

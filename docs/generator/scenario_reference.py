@@ -11,15 +11,31 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 
-from dumbbell.scenario.abr import Bola, Dynamic, FixedRate, OwnRule, RateBased
-from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer, Video
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.capture import Capture
-from dumbbell.scenario.cellular import Cellular
-from dumbbell.scenario.copies import Spread
 from dumbbell.scenario.descriptions import descriptions
-from dumbbell.scenario.flow import Flow
-from dumbbell.scenario.impairments import (
+from dumbbell.scenario.flow.abr import Bola, Dynamic, FixedRate, OwnRule, RateBased
+from dumbbell.scenario.flow.application import Bulk, Cbr, OnOff, Page, Ping, Transfer, Video
+from dumbbell.scenario.flow.flow_copies import Spread
+from dumbbell.scenario.flow.model import Flow
+from dumbbell.scenario.flow.page import PageObject
+from dumbbell.scenario.flow.presets import TESTS, Preset, Test
+from dumbbell.scenario.flow.programs import Commands, Http, Iperf3
+from dumbbell.scenario.flow.sizes import (
+    ExponentialSizes,
+    FileSizes,
+    FixedSize,
+    LognormalSizes,
+    NamedSizes,
+    ParetoSizes,
+    UniformSizes,
+)
+from dumbbell.scenario.flow.video import Qoe, Throttle
+from dumbbell.scenario.flow.voice import Voice
+from dumbbell.scenario.flow.workload import Arrivals, Workload
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.network.cellular import Cellular
+from dumbbell.scenario.network.impairments import (
     BitErrors,
     Copies,
     ExponentialJitter,
@@ -32,33 +48,25 @@ from dumbbell.scenario.impairments import (
     Reordering,
     UniformJitter,
 )
-from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
-from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
-from dumbbell.scenario.own_disciplines import DisciplineSource
-from dumbbell.scenario.own_variants import VariantSource
-from dumbbell.scenario.page import PageObject
-from dumbbell.scenario.presets import TESTS, Preset, Test
-from dumbbell.scenario.programs import Commands, Http, Iperf3
-from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
-from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
-from dumbbell.scenario.sizes import (
-    ExponentialSizes,
-    FileSizes,
-    FixedSize,
-    LognormalSizes,
-    NamedSizes,
-    ParetoSizes,
-    UniformSizes,
+from dumbbell.scenario.network.link import Direction, DropRule, Link, LinkOverride, NamedLink
+from dumbbell.scenario.network.model import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.network.schedules import (
+    DelayStep,
+    DelaySteps,
+    Outage,
+    RateStep,
+    RateSteps,
+    RateTrace,
+    TraceFile,
 )
-from dumbbell.scenario.sweep import Sweep
+from dumbbell.scenario.network.wifi import Background, Fading, Station, Wifi, WifiRate
+from dumbbell.scenario.own.disciplines import DisciplineSource
+from dumbbell.scenario.own.variants import VariantSource
+from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
+from dumbbell.scenario.sweep.model import Sweep
+from dumbbell.scenario.sweep.until import Until
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
-from dumbbell.scenario.until import Until
-from dumbbell.scenario.video import Qoe, Throttle
-from dumbbell.scenario.voice import Voice
-from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
-from dumbbell.scenario.workload import Arrivals, Workload
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [

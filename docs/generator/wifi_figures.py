@@ -16,7 +16,7 @@ import numpy as np
 import dumbbell
 from dumbbell import mahimahi
 from dumbbell.plots.style import INK, MUTED, RC
-from dumbbell.scenario.cellular import Cellular
+from dumbbell.scenario.network.cellular import Cellular
 
 SECONDS = 4
 SCENARIO = """\

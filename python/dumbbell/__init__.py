@@ -25,7 +25,8 @@ The attributes are imported when they are used first, so that ``import dumbbell`
 
 from importlib import import_module as _import_module
 
-from dumbbell.lazy import lazy as _lazy
+from dumbbell.common.accessors import register as _register
+from dumbbell.common.lazy import lazy as _lazy
 
 # As typing has it, whose import takes half of the time of this one.
 TYPE_CHECKING = False
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
     from dumbbell.capture import Capture, read_capture
     from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
     from dumbbell.registry import disciplines, stacks, variants
-    from dumbbell.results.changes import compare
     from dumbbell.results.record import Run
     from dumbbell.results.results import Results, read_results
-    from dumbbell.results.runner import run
+    from dumbbell.results.running.runner import run
+    from dumbbell.results.statistics.changes import compare
     from dumbbell.scenario import Scenario, json_schema, load
-    from dumbbell.scenario.own_disciplines import register as register_discipline
-    from dumbbell.scenario.own_variants import register as register_variant
+    from dumbbell.scenario.own.disciplines import register as register_discipline
+    from dumbbell.scenario.own.variants import register as register_variant
     from dumbbell.studies.definition import study
 
 __all__ = [
@@ -83,10 +84,13 @@ _HOMES = {
 """The module of each public name."""
 _RENAMED = {
     "__version__": "dumbbell._core:version",
-    "register_discipline": "dumbbell.scenario.own_disciplines:register",
-    "register_variant": "dumbbell.scenario.own_variants:register",
+    "register_discipline": "dumbbell.scenario.own.disciplines:register",
+    "register_variant": "dumbbell.scenario.own.variants:register",
 }
 _imported = _lazy(__name__, {**{name: home for home, names in _HOMES.items() for name in names}, **_RENAMED})
+
+
+_register({"results.plot": "dumbbell.plots.accessor:Plots", "results.notebook": "dumbbell.plots.notebook:of_results"})
 
 
 def __getattr__(name: str) -> object:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.reading import read_text
 from dumbbell.exceptions import DumbbellError, ResultsError
-from dumbbell.reading import read_text
 
 if TYPE_CHECKING:
     from dumbbell.results import Results

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from dumbbell import _core
+from dumbbell.common.synonyms import suggestions
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.synonyms import suggestions
 
 __all__ = [
     "Discipline",

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import dumbbell
-from dumbbell.backends import LinkEmulation
+from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results import Results
-from dumbbell.scenario.browser import SEGMENT_S, bitrate
+from dumbbell.scenario.flow.browser import SEGMENT_S, bitrate
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "browser"

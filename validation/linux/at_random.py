@@ -20,16 +20,17 @@ from pathlib import Path
 
 import polars as pl
 
-from dumbbell.backends import Simulator, Uml
+from dumbbell.backends import Simulator
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import find
+from dumbbell.kernel.uml.backend import Uml
+from dumbbell.kernel.validate.case_runs import held, measure
+from dumbbell.kernel.validate.cases import Case
+from dumbbell.kernel.validate.random_cases import AtRandom, keep_worst, table
+from dumbbell.kernel.validate.scenario_draws import RANGES, SIMULATED, drawn
+from dumbbell.kernel.validate.shrink import shrunk
+from dumbbell.kernel.validate.verdicts import Judged, distribution, groups, judge, short_transfers
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.validate.at_random import AtRandom, keep_worst, table
-from dumbbell.validate.cases import Case
-from dumbbell.validate.drawn import RANGES, SIMULATED, drawn
-from dumbbell.validate.run import held, measure
-from dumbbell.validate.shrink import shrunk
-from dumbbell.validate.verdicts import Judged, distribution, groups, judge, short_transfers
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "docs" / "data" / "random"

@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.backends import Simulator
+from dumbbell.common.processors import cores
+from dumbbell.kernel.validate import Case, Comparison, Measured, compare, load, measure
+from dumbbell.kernel.validate.deviations import TOLERANCES, Difference
 from dumbbell.plan.build import build
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
-from dumbbell.processors import cores
 from dumbbell.report.tables import OUTSIDE, Table, write_tables
-from dumbbell.validate import Case, Comparison, Measured, compare, load, measure
-from dumbbell.validate.deviations import TOLERANCES, Difference
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario
-from dumbbell.kernel.folders import HOST_PREFIX, UML_PREFIX, clean
+from dumbbell.common.run_folders import HOST_PREFIX, UML_PREFIX, clean
 from dumbbell.report.tables import Table, write_tables
 from host_state import settles, state
 

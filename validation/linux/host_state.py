@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from dumbbell.kernel.folders import HOST_PREFIX, PREFIXES, UML_PREFIX
+from dumbbell.common.run_folders import HOST_PREFIX, PREFIXES, UML_PREFIX
 
 __all__ = ["differences", "settles", "state"]
 

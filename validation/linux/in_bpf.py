@@ -21,8 +21,10 @@ from typing import Any
 import numpy as np
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Backend, LinkEmulation, Uml
+from dumbbell.backends import Backend
 from dumbbell.exceptions import BackendError
+from dumbbell.kernel.host.link_emulation import LinkEmulation
+from dumbbell.kernel.uml.backend import Uml
 from dumbbell.report.tables import Table, write_tables
 
 HERE = Path(__file__).resolve().parent

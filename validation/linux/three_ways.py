@@ -24,8 +24,10 @@ from pathlib import Path
 import polars as pl
 
 from dumbbell import Scenario, run
-from dumbbell.backends import Backend, LinkEmulation, Simulator, Uml
+from dumbbell.backends import Backend, Simulator
 from dumbbell.capture import analyze
+from dumbbell.kernel.host.link_emulation import LinkEmulation
+from dumbbell.kernel.uml.backend import Uml
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results import Run
 

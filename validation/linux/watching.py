@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario, _core, registry, run
-from dumbbell.backends import Uml
 from dumbbell.exceptions import BackendError
+from dumbbell.kernel.uml.backend import Uml
 from dumbbell.results import Results
 
 __all__ = ["DISCIPLINES", "VARIANTS", "differences", "scenario"]

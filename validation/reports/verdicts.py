@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.results.store import Store
+from dumbbell.results.store.directory import Store
 from dumbbell.studies import Done, studies
 from dumbbell.studies.kernel_column import Column
 from dumbbell.studies.runner import decisive_column

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from dumbbell import run
-from dumbbell.backends.ssh import Ssh
+from dumbbell.kernel.ssh.backend import Ssh
 from dumbbell.report.tables import write_tables
 from dumbbell.results import Results
 from dumbbell.studies import study

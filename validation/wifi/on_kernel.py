@@ -17,7 +17,9 @@ import numpy.typing as npt
 import polars as pl
 
 import dumbbell
-from dumbbell.backends import Backend, LinkEmulation, Uml
+from dumbbell.backends import Backend
+from dumbbell.kernel.host.link_emulation import LinkEmulation
+from dumbbell.kernel.uml.backend import Uml
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results import Results
 

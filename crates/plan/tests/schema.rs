@@ -1,7 +1,7 @@
 //! `plan.schema.json` and the types of the plan agree: the schema's example is a valid plan, every object of it refuses
 //! unknown keys, and a key can be left out if and only if the schema does not require it.
 //!
-//! `tests/test_plan_schema.py` checks the other side: the plans that Python writes are valid by the same schema.
+//! `tests/plan/test_plan_schema.py` checks the other side: the plans that Python writes are valid by the same schema.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a schema that cannot be read fails its test")]
 

@@ -1,4 +1,4 @@
-//! Runs through the interface, without the reading of memory: `tests/test_studio.py` does that in Node and in a browser.
+//! Runs through the interface, without the reading of memory: `tests/studio/test_studio.py` does that in Node and in a browser.
 
 use crate::run::Run;
 use crate::{

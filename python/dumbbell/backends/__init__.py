@@ -1,64 +1,59 @@
-"""Back ends: each makes runs of a scenario's cells. One file each.
+"""Back ends: each makes runs of a scenario's cells. The simulator is here; satellites add the others.
 
-::
-
-    Simulator                  the packet-level simulator (sim)
-    Kernel                     the real kernel (kernel): chooses one of the next three
-      LinkEmulation, Tc        the host's own kernel, both of them `HostKernel`s
-      Uml                      User-mode Linux in virtual time (uml)
-    Ssh                        real machines over SSH (ssh)
+``dumbbell.backends()`` returns every back end by name.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.backends.base import Backend, Finished, Job, RowLists, Rows, Table
-from dumbbell.callable_package import call_lists
+from dumbbell.backends.base import Backend, Chooser, Finished, Holder, Job, RowLists, Rows, Stepwise, Table
+from dumbbell.common.callable_package import call_lists
+from dumbbell.common.lazy import lazy as _lazy
 from dumbbell.exceptions import BackendError
-from dumbbell.lazy import lazy as _lazy
 from dumbbell.registry import unknown
+from dumbbell.satellites import load, satellites
 
 if TYPE_CHECKING:
-    from dumbbell.backends.kernel import Kernel
-    from dumbbell.backends.link_emulation import LinkEmulation
     from dumbbell.backends.sim import Simulator
-    from dumbbell.backends.ssh import Ssh
-    from dumbbell.backends.tc import Tc
-    from dumbbell.backends.uml import Uml
 
 __all__ = [
-    "NAMES",
     "Backend",
+    "Chooser",
     "Finished",
+    "Holder",
     "Job",
-    "Kernel",
-    "LinkEmulation",
     "RowLists",
     "Rows",
     "Simulator",
-    "Ssh",
+    "Stepwise",
     "Table",
-    "Tc",
-    "Uml",
     "backend",
+    "names",
 ]
 
-NAMES = {"sim": "Simulator", "kernel": "Kernel", "uml": "Uml", "ssh": "Ssh"}
-"""Every back end by name, with the name of its class."""
+SIMULATOR = "dumbbell.backends.sim:Simulator"
 
-_HOMES = {
-    "Kernel": "kernel",
-    "LinkEmulation": "link_emulation",
-    "Simulator": "sim",
-    "Ssh": "ssh",
-    "Tc": "tc",
-    "Uml": "uml",
-}
-__getattr__ = _lazy(__name__, {name: f"{__name__}.{module}" for name, module in _HOMES.items()})
+
+def _homes() -> dict[str, str]:
+    """Return the home of each back end's class by the back end's name."""
+    return {"sim": SIMULATOR, **{k: v for one in satellites().values() for k, v in one.backends.items()}}
+
+
+def names() -> list[str]:
+    """Return the name of every back end."""
+    return list(_homes())
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class of a satellite
+    """Import the class of a back end when it is used first."""
+    classes = {home.partition(":")[2]: home for home in _homes().values()}
+    for one in satellites().values():
+        classes |= one.backend_classes
+    return _lazy(__name__, classes)(name)
+
 
 RENAMED = {"way": "emulation"}
 """Former names of options, with the names that replace them."""
@@ -70,7 +65,7 @@ def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
     Parameters
     ----------
     name : str
-        A key of `NAMES`.
+        One of `names`.
     options : mapping of str to object, optional
         Arguments of the back end's class.
 
@@ -79,8 +74,8 @@ def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
     BackendError
         The name or an option is unknown (the message has the nearest known one), or an option's value is not allowed.
     """
-    if name not in NAMES:
-        raise BackendError(unknown("back end", name, list(NAMES)))
+    if name not in names():
+        raise BackendError(unknown("back end", name, names()))
     found = _class(name)
     known = [p for p in signature(found.__init__).parameters if p not in ("self", "args", "kwargs")]
     for option, value in (options or {}).items():
@@ -96,12 +91,12 @@ def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
 
 def _by_name() -> dict[str, type[Backend]]:
     """Return every back end by name."""
-    return {name: _class(name) for name in NAMES}
+    return {name: _class(name) for name in names()}
 
 
 def _class(name: str) -> type[Backend]:
     """Import the class of a back end."""
-    found: type[Backend] = getattr(sys.modules[__name__], NAMES[name])
+    found: type[Backend] = load(_homes()[name])
     return found
 
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from dumbbell.kernel.outcome import Table
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
-__all__ = ["Backend", "Finished", "Job", "RowLists", "Rows", "Table"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Backend", "Chooser", "Finished", "Holder", "Job", "RowLists", "Rows", "Stepwise", "Table"]
+
+Table: TypeAlias = "dict[str, npt.NDArray[np.generic]]"
+"""Columns by name, all of one length."""
 
 
 @dataclass(frozen=True)
@@ -126,4 +132,35 @@ class Backend(Protocol):
         BackendError
             A run can't be made.
         """
+        ...
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A back end that executes steps which it can list, such as commands."""
+
+    def steps(self, job: Job) -> list[str]:
+        """Return every step of a run."""
+        ...
+
+
+@runtime_checkable
+class Chooser(Protocol):
+    """A back end that chooses among others."""
+
+    def choose(self, jobs: Sequence[Job]) -> tuple[Backend, str]:
+        """Return the back end that will run these jobs, and a sentence that names it."""
+        ...
+
+
+@runtime_checkable
+class Holder(Protocol):
+    """A back end that can keep the network of a run, with its option ``hold``."""
+
+    def converse(self) -> bool:
+        """Execute commands of stdin in the network that is held; False if there is none, because no run was made."""
+        ...
+
+    def release(self) -> None:
+        """End the network that is held."""
         ...

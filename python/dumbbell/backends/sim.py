@@ -15,13 +15,13 @@ from dumbbell import _core
 from dumbbell.backends.base import Finished, Job, Table
 from dumbbell.exceptions import BackendError, EndlessCallError
 from dumbbell.plan.text import KEPT, plan_text
-from dumbbell.scenario.abr import OwnRule
-from dumbbell.scenario.own_variants import OwnVariant
-from dumbbell.scenario.seen import own_disciplines
-from dumbbell.scenario.video import Video
+from dumbbell.scenario.flow.abr import OwnRule
+from dumbbell.scenario.flow.video import Video
+from dumbbell.scenario.own.variants import OwnVariant
+from dumbbell.scenario.sweep.cell_checks import own_disciplines
 
 if TYPE_CHECKING:
-    from dumbbell.long_series import LongSeries
+    from dumbbell.common.long_series import LongSeries
     from dumbbell.scenario import Scenario
 
 __all__ = ["Simulator"]
@@ -161,7 +161,7 @@ def _long_series(scenario: Scenario) -> LongSeries | None:
     trace = scenario.trace
     if not (trace.tables or trace.packets or scenario.capture.at):
         return None
-    from dumbbell.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
 
     return LongSeries()
 

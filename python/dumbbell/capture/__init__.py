@@ -13,14 +13,18 @@ Any pcap or pcapng file, plain or compressed, is read once, with bounded memory.
 
 from typing import TYPE_CHECKING
 
-from dumbbell.capture.capture import Capture, analyze, read_capture
-from dumbbell.capture.select import Selection
-from dumbbell.lazy import lazy as _lazy
+from dumbbell.common.lazy import lazy as _lazy
 
 if TYPE_CHECKING:
+    from dumbbell.capture.capture import Capture, analyze, read_capture
+    from dumbbell.capture.select import Selection
     from dumbbell.capture.two_points import Pair, pair
 
 __all__ = ["Capture", "Pair", "Selection", "analyze", "pair", "read_capture"]
 
-# It imports polars, which is slow.
-__getattr__ = _lazy(__name__, dict.fromkeys(("Pair", "pair"), f"{__name__}.two_points"))
+_HOMES = {
+    "dumbbell.capture.capture": ("Capture", "analyze", "read_capture"),
+    "dumbbell.capture.select": ("Selection",),
+    "dumbbell.capture.two_points": ("Pair", "pair"),
+}
+__getattr__ = _lazy(__name__, {name: home for home, names in _HOMES.items() for name in names})

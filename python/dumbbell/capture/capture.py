@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core
 from dumbbell.capture.select import Selection
 from dumbbell.capture.tables import Tables, frame_of
+from dumbbell.common.processors import cores
+from dumbbell.common.run_folders import CAPTURE_PREFIX, Folder, clean
+from dumbbell.common.words import counted
 from dumbbell.exceptions import CaptureError
-from dumbbell.kernel.folders import CAPTURE_PREFIX, Folder, clean
-from dumbbell.processors import cores
-from dumbbell.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

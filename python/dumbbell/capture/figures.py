@@ -12,9 +12,9 @@ import polars as pl
 from dumbbell.capture.capture import Capture
 from dumbbell.capture.output import name_of
 from dumbbell.capture.sequence import sequence
+from dumbbell.common.words import counted
 from dumbbell.plots.over_time import AFTER_TIMEOUT
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
-from dumbbell.words import counted
 
 __all__ = ["LONGEST", "inflight_panel", "pictures", "talkers", "with_gaps"]
 

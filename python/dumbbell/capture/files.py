@@ -11,8 +11,8 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from dumbbell.capture.capture import Capture
+from dumbbell.common.formulas import without_formulas
 from dumbbell.exceptions import CaptureError
-from dumbbell.formulas import without_formulas
 
 __all__ = ["Form", "write_frames", "write_pages", "write_tables"]
 

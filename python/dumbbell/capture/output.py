@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dumbbell.capture.capture import Capture
+from dumbbell.common.words import counted
 from dumbbell.metrics import spikes
-from dumbbell.words import counted
 
 __all__ = [
     "FORMAT",

@@ -16,6 +16,7 @@ import click
 
 from dumbbell.cli import front, output
 from dumbbell.cli.signals import Signals
+from dumbbell.satellites import satellites
 
 __all__ = ["app", "main"]
 
@@ -23,12 +24,8 @@ SECTIONS = {
     "Experiments": {
         "run": "Run a scenario: every cell of its sweep, every repetition, in parallel.",
         "check": "Try your own queue discipline on random packets, and report broken rules.",
-        "study": "Repeat published experiments, and compare the results with their claims.",
     },
-    "Teaching": {
-        "lab": "Exercises for a class: start a lab, check the answers, grade hand-ins.",
-        "studio": "Write the simulator as one HTML page, for browsers.",
-    },
+    "Teaching": {},
     "Results": {
         "results": "Summarize, query, export, verify or merge results that were kept with --out.",
         "stats": "Print a metric's statistics over repetitions, and its significant differences.",
@@ -36,9 +33,7 @@ SECTIONS = {
         "plot": "Draw a figure of results that were kept with --out.",
         "report": "Write the report of results that were kept with --out.",
     },
-    "Captures": {
-        "analyze": "Analyze capture files: connections, labels as in Wireshark, RTTs, losses, series.",
-    },
+    "Captures": {},
     "Names for scenario files": {
         "variants": "List the congestion control variants, or show one.",
         "disciplines": "List the queue disciplines, or show one.",
@@ -46,15 +41,24 @@ SECTIONS = {
         "schema": "Print the JSON Schema of scenario files.",
     },
     "Real kernel": {
-        "doctor": "List the features that this host supports, and how to add the others.",
-        "kernel": "Build and list kernels for virtual time (`run --backend uml`).",
-        "shell": "Run commands in the hosts of a live network (`run --backend kernel --hold`).",
-        "validate": "Compare the simulator with the real kernel: the same scenarios on both.",
         "mahimahi": "Write the packets that a link delivered as a trace for mahimahi.",
         "clean": "Remove the folders and processes that killed runs, kernel builds, analyses and labs have left.",
     },
 }
-"""The commands with the first sentence of their help, as the list of commands shows them."""
+"""The core's commands with the first sentence of their help, in the order of the sections; satellites add theirs."""
+
+
+def _sections() -> dict[str, dict[str, front.Listed]]:
+    """Return every command with its help and its home, section by section."""
+    found = {
+        title: {name: front.Listed(text, f"{__name__}.{name}:{name}") for name, text in own.items()}
+        for title, own in SECTIONS.items()
+    }
+    for package, one in satellites().items():
+        for title, commands in one.commands.items():
+            for name, text in commands.items():
+                found[title][name] = front.Listed(text, f"dumbbell.{package}.commands.{name}:{name}")
+    return found
 
 
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
@@ -68,8 +72,7 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.group(
     "dumbbell",
     cls=front.LazyGroup,
-    sections=SECTIONS,
-    package=__name__,
+    sections=_sections(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="`dumbbell COMMAND --help` explains a command, with examples.",
 )
@@ -134,7 +137,7 @@ def _explain(error: BaseException) -> None:
                 _leave(2)
             sys.exit(2)
         case ModuleNotFoundError():
-            from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415
+            from dumbbell.common.extras import EXTRAS, missing  # noqa: PLC0415
 
             module = (error.name or "").partition(".")[0]
             if module in EXTRAS:

@@ -35,7 +35,8 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     """
     from dumbbell import _core  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import files, own_disciplines  # noqa: PLC0415
+    from dumbbell.scenario import files  # noqa: PLC0415
+    from dumbbell.scenario.own import disciplines as own_disciplines  # noqa: PLC0415
 
     given = _parameters(parameters)
     key = "python" if ":" in source else "library"

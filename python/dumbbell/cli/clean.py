@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.cli import front, output
+from dumbbell.satellites import load, satellites
 
 __all__ = ["clean"]
 
@@ -14,11 +15,9 @@ def clean() -> None:
     Nothing else is removed. The kernel itself removes the namespaces, interfaces and queue disciplines of a run when
     its process ends, also when it is killed.
     """
-    from dumbbell.kernel.build_folder import clean_builds  # noqa: PLC0415
-    from dumbbell.kernel.folders import clean as clean_up  # noqa: PLC0415
-    from dumbbell.kernel.store import places  # noqa: PLC0415
+    from dumbbell.common.run_folders import clean as clean_up  # noqa: PLC0415  # noqa: PLC0415
 
-    for folder in (left for place in places() for left in clean_builds(place)):
-        output.note(f"removed {folder}")
+    for sentence in (text for one in satellites().values() for home in one.remains for text in load(home)()):
+        output.note(sentence)
     for left in clean_up():
         output.note(f"removed {left.place}" + (f", ended {len(left.processes)} processes" if left.processes else ""))

@@ -29,9 +29,9 @@ def option() -> Callable[[F], F]:
 
 def announced(*, refuse: bool = False) -> AbstractContextManager[None]:
     """Name code within the block before it is loaded; DumbbellError instead if it is refused."""
-    from dumbbell.scenario import code_gate  # noqa: PLC0415
+    from dumbbell.scenario.own import gate  # noqa: PLC0415
 
-    return code_gate.guarded(_Gate(refuse=refuse))
+    return gate.guarded(_Gate(refuse=refuse))
 
 
 class _Gate:
@@ -53,8 +53,8 @@ class _Gate:
 
 def refuse_commands(scenario: Scenario) -> None:
     """Refuse programs of the author's choice."""
-    from dumbbell.backends.programs import own_commands  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.scenario.flow.programs import own_commands  # noqa: PLC0415
 
     for cell in scenario.cells:
         for place, command in own_commands(cell.scenario).items():

@@ -10,10 +10,10 @@ import click
 
 from dumbbell.cli import front, output
 from dumbbell.cli.reading import load
-from dumbbell.words import counted
+from dumbbell.common.words import counted
 
 if TYPE_CHECKING:
-    from dumbbell.results.changes import Change
+    from dumbbell.results.statistics.changes import Change
 
 __all__ = ["compare"]
 
@@ -37,7 +37,7 @@ def compare(first: Path, second: Path, metric: tuple[str, ...], gate: bool, ever
     Cells, flows and queues are matched by name, repetitions by seed. A change is significant if Student's t
     test on the pairs (Welch's t test where the seeds differ) is, at 95 % for all comparisons together (Holm).
     """
-    from dumbbell.results.changes import compare as compare_results  # noqa: PLC0415
+    from dumbbell.results.statistics.changes import compare as compare_results  # noqa: PLC0415
 
     changes = compare_results(load(first), load(second), list(metric) or None)
     worse = [c for c in changes if c.worse]

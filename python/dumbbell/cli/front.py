@@ -7,11 +7,12 @@ others. `Command` is a command of click whose help ends with examples.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import click
+
+from dumbbell.satellites import load
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -20,6 +21,7 @@ __all__ = [
     "Command",
     "Group",
     "LazyGroup",
+    "Listed",
     "command",
     "directory",
     "entry",
@@ -80,52 +82,47 @@ class Group(click.Group):
             _unknown("command", e.command_name, self.list_commands(ctx), ctx)
 
 
+class Listed(NamedTuple):
+    """A command that isn't imported yet: its help of one line, and its home, ``module:name``."""
+
+    text: str
+    home: str
+
+
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is called.
 
     Parameters
     ----------
-    sections : mapping of str to mapping of str to str
-        The commands with their help of one line, under the headings that the help shows. The command ``name`` is
-        the object ``name`` in the module ``name`` of the package.
-    package : str
-        The package of the modules.
+    sections : mapping of str to mapping of str to Listed
+        The commands under the headings that the help shows.
     """
 
-    def __init__(
-        self,
-        *args: Any,  # noqa: ANN401
-        sections: Mapping[str, Mapping[str, str]],
-        package: str,
-        **kwargs: Any,  # noqa: ANN401
-    ) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Listed]], **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         self.sections = sections
-        self.package = package
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Name the commands, in the order of the help."""
         return [name for section in self.sections.values() for name in section]
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         """Import a command."""
-        if name not in self.list_commands(ctx):
-            return None
-        found: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
-        return found
+        listed = next((section[name] for section in self.sections.values() if name in section), None)
+        return None if listed is None else load(listed.home)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands section by section, without importing them."""
         width = max(map(len, self.list_commands(ctx)))
         for title, commands in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+                formatter.write_dl([(name.ljust(width), one.text) for name, one in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command, without importing any."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for completion
 
-        texts = {name: text for section in self.sections.values() for name, text in section.items()}
+        texts = {name: one.text for section in self.sections.values() for name, one in section.items()}
         found = [CompletionItem(name, help=text) for name, text in texts.items() if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 

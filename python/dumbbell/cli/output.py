@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dumbbell.activity import heard
 from dumbbell.cli.front import FORMAT
 from dumbbell.cli.table_layout import Column, layout
+from dumbbell.common.activity import heard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from dumbbell.results.summary import Summary
+    from dumbbell.results.frames.summary import Summary
 
 __all__ = [
     "document",
@@ -175,7 +175,7 @@ def print_rows(title: str, rows: list[dict[str, Any]]) -> None:
 
 def print_summary(title: str, table: Summary, *, every_row: bool, units: Mapping[str, str] | None = None) -> None:
     """Print a summary: every row, or the extremes where the rows are too many to read."""
-    from dumbbell.results.extremes import READABLE, extremes  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE, extremes  # noqa: PLC0415
 
     if len(table.rows) > READABLE and not every_row:
         title += f": the extremes of {len(table.rows)} rows (--all prints every row)"

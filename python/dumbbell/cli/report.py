@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from dumbbell.cli import front, output
+from dumbbell.satellites import load, satellites
 
 __all__ = ["report"]
 
@@ -45,30 +45,12 @@ def report(directory: Path, out: Path | None, form: Literal["html", "md"], jobs:
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.report import write_results_report  # noqa: PLC0415
 
-    if (directory / "study.json").is_file():
-        click.echo(_of_study(directory, out, form, jobs))
-        return
+    for one in satellites().values():
+        for name, home in one.reports.items():
+            if (directory / name).is_file():
+                click.echo(load(home)(directory, out, form, jobs))
+                return
     if not (directory / "manifest.json").is_file():
         raise DumbbellError(f"{directory}: neither results of `dumbbell run --out` nor of a study")
     with output.progress("figures") as moved:
         click.echo(write_results_report(directory, out, form=form, jobs=jobs, progress=moved))
-
-
-def _of_study(directory: Path, out: Path | None, form: Literal["html", "md"], jobs: int | None) -> Path:
-    """Draw a study again from the runs that it kept (missing ones are made)."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.report import write_markdown  # noqa: PLC0415
-    from dumbbell.studies import run_study, study  # noqa: PLC0415
-
-    try:
-        kept = json.loads((directory / "study.json").read_text(encoding="utf-8"))
-        name, quick = str(kept["study"]), bool(kept["quick"])
-    except (OSError, ValueError, KeyError) as e:
-        raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
-    done = run_study(study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
-    if form == "md":
-        return write_markdown(done, out or directory / "report.md")
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(done.report.read_bytes())
-    return out or done.report

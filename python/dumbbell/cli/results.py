@@ -71,8 +71,8 @@ def results(
     if export == "parquet" and to is None:
         raise click.UsageError("--export parquet: give the file with --to")
     if merge:
-        from dumbbell.results.upkeep import merge as merged  # noqa: PLC0415
-        from dumbbell.words import counted  # noqa: PLC0415
+        from dumbbell.common.words import counted  # noqa: PLC0415
+        from dumbbell.results.store.repair_and_merge import merge as merged  # noqa: PLC0415
 
         found = merged(directory, merge)
         if found.damaged:
@@ -93,8 +93,8 @@ def results(
 
 
 def _print_state(found: Results, directory: Path) -> None:
-    from dumbbell.results.upkeep import missing  # noqa: PLC0415
-    from dumbbell.words import counted  # noqa: PLC0415
+    from dumbbell.common.words import counted  # noqa: PLC0415
+    from dumbbell.results.store.repair_and_merge import missing  # noqa: PLC0415
 
     left = missing(found)
     size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
@@ -111,9 +111,9 @@ def _print_state(found: Results, directory: Path) -> None:
 
 
 def _verify(directory: Path, jobs: int | None) -> None:
+    from dumbbell.common.words import counted  # noqa: PLC0415
     from dumbbell.results import Results  # noqa: PLC0415
-    from dumbbell.results.upkeep import missing, repair  # noqa: PLC0415
-    from dumbbell.words import counted  # noqa: PLC0415
+    from dumbbell.results.store.repair_and_merge import missing, repair  # noqa: PLC0415
 
     found = Results.load(directory)
     for run in found.runs:  # reads every one
@@ -149,7 +149,7 @@ def _query(found: Results, sql: str, *, as_json: bool) -> None:
 
 
 def _export(frame: pl.DataFrame, form: Literal["csv", "json", "parquet"], to: Path | None) -> None:
-    from dumbbell.results.export import write_csv  # noqa: PLC0415
+    from dumbbell.results.frames.export import write_csv  # noqa: PLC0415
 
     if form == "parquet" and to is not None:
         frame.write_parquet(to)

@@ -21,9 +21,9 @@ __all__ = ["changes_of", "run"]
 
 
 def _backends() -> list[str]:
-    from dumbbell.backends import NAMES  # noqa: PLC0415
+    from dumbbell.backends import names  # noqa: PLC0415
 
-    return list(NAMES)
+    return names()
 
 
 @front.command(
@@ -143,10 +143,10 @@ def run(
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
     from dumbbell.backends import backend as find_backend  # noqa: PLC0415
     from dumbbell.cli.announce import announce  # noqa: PLC0415
+    from dumbbell.common.processors import cores  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.processors import cores  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
-    from dumbbell.results.lint import lint  # noqa: PLC0415
+    from dumbbell.results.statistics.lint import lint  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
     from dumbbell.scenario.model import before_cells  # noqa: PLC0415
     from dumbbell.workers import at_most  # noqa: PLC0415
@@ -207,7 +207,7 @@ def run(
 
 def _note_starts(scenario: Scenario) -> None:
     """State the start jitter that the scenario doesn't set."""
-    from dumbbell.scenario.starts import sentence  # noqa: PLC0415
+    from dumbbell.scenario.flow.starts import sentence  # noqa: PLC0415
 
     if text := sentence(scenario.cells[0].scenario):
         output.note(text)
@@ -225,22 +225,17 @@ def _hold_option(backend: str) -> dict[str, Any]:
 @contextmanager
 def _held(backend: Backend, out: Path | None, *, hold: bool) -> Iterator[None]:
     """Run the commands of stdin in the network of the run that the block makes, if it is to be held; then end it."""
-    from dumbbell.backends import Kernel  # noqa: PLC0415
+    from dumbbell.backends import Holder  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
 
-    if not hold or not isinstance(backend, Kernel):
+    if not hold or not isinstance(backend, Holder):
         yield
         return
-    from dumbbell.cli.prompt import Prompt  # noqa: PLC0415
-
     try:
         yield
-        network = backend.held
-        if network is None:
-            raise DumbbellError(f"--hold: no run was made: {out} already has it: give another --out, or none")
         sys.stdout.flush()
-        output.note(f"network {network.number} is live until the end of the input")
-        Prompt(network).run()
+        if not backend.converse():
+            raise DumbbellError(f"--hold: no run was made: {out} already has it: give another --out, or none")
     finally:
         backend.release()
 
@@ -249,7 +244,7 @@ def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan
     """Ask at the terminal whether the scenario may start programs of its own choice; without one, False."""
     if backend not in ("kernel", "uml") or "allow_programs" in options:
         return False
-    from dumbbell.backends.programs import own_commands  # noqa: PLC0415
+    from dumbbell.scenario.flow.programs import own_commands  # noqa: PLC0415
 
     asked = {place: command for cell in scenario.cells for place, command in own_commands(cell.scenario).items()}
     if not asked or plan:
@@ -264,22 +259,20 @@ def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan
 
 def _note_kernel(backend: Backend, scenario: Scenario) -> None:
     """Print the kernel that runs a scenario."""
-    if backend.name == "sim":
-        return
-    from dumbbell.backends import Kernel  # noqa: PLC0415
-    from dumbbell.results.runner import jobs_of  # noqa: PLC0415
+    from dumbbell.backends import Chooser  # noqa: PLC0415
+    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415
 
-    if isinstance(backend, Kernel):
+    if isinstance(backend, Chooser):
         output.note(backend.choose(jobs_of(scenario))[1])
 
 
 def _print_plan(backend: Backend, scenario: Scenario) -> None:
     """Print the steps that a kernel back end would execute."""
-    from dumbbell.backends import Kernel, Uml  # noqa: PLC0415
+    from dumbbell.backends import Stepwise  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.results.runner import jobs_of  # noqa: PLC0415
+    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415
 
-    if not isinstance(backend, Kernel | Uml):
+    if not isinstance(backend, Stepwise):
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
     for step in backend.steps(jobs_of(scenario)[0]):
         click.echo(step)

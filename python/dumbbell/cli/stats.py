@@ -119,8 +119,8 @@ def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_r
     """
     import polars as pl  # noqa: PLC0415
 
-    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.summary import Summary, short_names  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
+    from dumbbell.results.frames.summary import Summary, short_names  # noqa: PLC0415
 
     *cell, who = table.columns[: table.columns.index("n")]
     scaled = table.with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
@@ -137,8 +137,8 @@ def _print_comparisons(
     compared: Sequence[tuple[dict[str, object], Compared]], shown: Quantity, *, every_row: bool
 ) -> None:
     """Print a sentence for each comparison, or for the extremes where they are too many to read."""
-    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.summary import short_names  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
+    from dumbbell.results.frames.summary import short_names  # noqa: PLC0415
 
     short = short_names(list(dict.fromkeys(p for rest, _ in compared for p in rest if p not in {"name", "flow"})))
     if len(compared) > READABLE and not every_row:
@@ -160,9 +160,9 @@ def _harm(
     from dumbbell.backends import backend  # noqa: PLC0415
     from dumbbell.metrics import summarize  # noqa: PLC0415
     from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
-    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.store import Store  # noqa: PLC0415
-    from dumbbell.results.summary import Summary, short_names  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
+    from dumbbell.results.frames.summary import Summary, short_names  # noqa: PLC0415
+    from dumbbell.results.store.directory import Store  # noqa: PLC0415
 
     made_by = backend(Store(directory).manifest().get("backend", "sim"))
     with output.progress("alone") as moved:

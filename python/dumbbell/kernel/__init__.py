@@ -1,22 +1,24 @@
-"""The kernels that runs use.
+"""The real kernel: the host's own, Linux in virtual time, machines over SSH; and comparisons with the simulator.
 
 ::
 
-    store, build, source, patch, tools     the virtual-time kernel (User-mode Linux) and how it is built
-    guest, processors, outcome, folders    one run: boot, processor, results, folder
-    host, doctor                           the host's own kernel: its features, and the report of `dumbbell doctor`
-    web                                    the web server of flows of kind http
+    host         the host's own kernel in real time, with link emulation or its own queue disciplines
+    uml          Linux in virtual time: the back end, and how its kernels are built
+    ssh          real machines: the back end, the hosts file, the agent
+    programs     real programs in runs
+    guest        one run by ``dumbbell-guest``; `outcome` reads what it leaves
+    validate     the same scenarios in the simulator and on a kernel
 """
 
 from typing import TYPE_CHECKING
 
-from dumbbell.lazy import lazy as _lazy
+from dumbbell.common.lazy import lazy as _lazy
 
 if TYPE_CHECKING:
-    from dumbbell.kernel.compile import build
-    from dumbbell.kernel.store import Kernel, find, installed
+    from dumbbell.kernel.uml.compile import build
+    from dumbbell.kernel.uml.store import Kernel, find, installed
 
 __all__ = ["Kernel", "build", "find", "installed"]
 
-_HOMES = {"Kernel": "store", "build": "compile", "find": "store", "installed": "store"}
+_HOMES = {"Kernel": "uml.store", "build": "uml.compile", "find": "uml.store", "installed": "uml.store"}
 __getattr__ = _lazy(__name__, {name: f"{__name__}.{module}" for name, module in _HOMES.items()})

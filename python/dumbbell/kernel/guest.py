@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.run_folders import UML_PREFIX, Folder
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import UML_PREFIX, Folder
 from dumbbell.kernel.outcome import Outcome, outcome
-from dumbbell.kernel.processors import claimed, pinned
-from dumbbell.kernel.store import Kernel
+from dumbbell.kernel.uml.processors import claimed, pinned
+from dumbbell.kernel.uml.store import Kernel
 
 __all__ = ["GUEST", "command_line", "end", "prepare", "program", "run_guest"]
 

@@ -12,18 +12,12 @@ import os
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
+from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["Outcome", "Table", "no_space", "outcome", "tables"]
-
-Table: TypeAlias = "dict[str, npt.NDArray[np.generic]]"
-"""Columns by name, all of one length."""
+__all__ = ["Outcome", "no_space", "outcome", "tables"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,7 @@ def tables(sources: Iterable[tuple[list[dict[str, Any]], BinaryIO]]) -> MutableM
     sources : iterable of (list of dict, file)
         The tables' columns with names, types and offsets, and the file in which they are.
     """
-    from dumbbell.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
 
     found: dict[str, _Parts] = {}
     for contents, file in sources:

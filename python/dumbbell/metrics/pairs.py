@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.words import counted
 from dumbbell.metrics.bootstrap import statistic_of
 from dumbbell.metrics.repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, MeanDifference, compare_means, whole_pairs
 from dumbbell.metrics.summary import number
-from dumbbell.words import counted
 
 __all__ = ["Paired", "paired"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
+from dumbbell.common.words import counted
 from dumbbell.metrics.significance import LEAST, LEVEL, MeanDifference, t_quantile
-from dumbbell.words import counted
 
 __all__ = ["least_repetitions", "repetitions_for", "too_few"]
 

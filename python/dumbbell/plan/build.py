@@ -6,13 +6,13 @@ from typing import Any
 
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
-from dumbbell.scenario.application import Ping
-from dumbbell.scenario.flow import Flow
-from dumbbell.scenario.layout import Drop
+from dumbbell.scenario.flow.application import Ping
+from dumbbell.scenario.flow.model import Flow
+from dumbbell.scenario.flow.starts import default_jitters
+from dumbbell.scenario.flow.web import Web
+from dumbbell.scenario.flow.workload import Workload
+from dumbbell.scenario.network.layout import Drop
 from dumbbell.scenario.registry_choice import Named, Owned
-from dumbbell.scenario.starts import default_jitters
-from dumbbell.scenario.web import Web
-from dumbbell.scenario.workload import Workload
 
 __all__ = ["build"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dumbbell.scenario.cellular import Cellular
-from dumbbell.scenario.directions import Settings
-from dumbbell.scenario.impairments import corruption_plan, duplication_plan, jitter_plan, loss_plan
-from dumbbell.scenario.schedules import DelaySteps, RateSteps, RateTrace, delivery_trace, first_delay_ns
+from dumbbell.scenario.network.cellular import Cellular
+from dumbbell.scenario.network.directions import Settings
+from dumbbell.scenario.network.impairments import corruption_plan, duplication_plan, jitter_plan, loss_plan
+from dumbbell.scenario.network.schedules import DelaySteps, RateSteps, RateTrace, delivery_trace, first_delay_ns
 
 __all__ = ["link_plan"]
 

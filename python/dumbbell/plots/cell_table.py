@@ -19,7 +19,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.axis_values import AxisValues
 from dumbbell.registry import unknown
-from dumbbell.results.summary import short_names
+from dumbbell.results.frames.summary import short_names
 
 if TYPE_CHECKING:
     from dumbbell.results import Results

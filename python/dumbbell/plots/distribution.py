@@ -16,8 +16,8 @@ from dumbbell.plots.over_time import in_segments
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import Look, distinct
 from dumbbell.registry import unknown
-from dumbbell.results.frames import label
-from dumbbell.results.summary import short_names
+from dumbbell.results.frames.run_frames import label
+from dumbbell.results.frames.summary import short_names
 
 if TYPE_CHECKING:
     from dumbbell.results import Results

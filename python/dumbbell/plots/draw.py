@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.extras import require
+from dumbbell.common.extras import require
 from dumbbell.plots.bars_and_boxes import block, cells, hatching
 from dumbbell.plots.dodge import dodged
 from dumbbell.plots.downsample import distinct, merged, thin

@@ -13,16 +13,34 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from dumbbell.exceptions import DumbbellError
+from dumbbell.plots.catalog import make
+from dumbbell.results.frames.summary import flow_summary, queue_summary
 
 if TYPE_CHECKING:
     from dumbbell.plots.spec import Picture
+    from dumbbell.results import Results
 
-__all__ = ["page_of"]
+__all__ = ["of_results", "page_of"]
 
 DPI = 80
 """Resolution, dots per inch: one panel is about 600 pixels wide, as wide as a notebook's cell."""
 ROWS = 50
 """Rows shown of a table."""
+
+
+def of_results(results: Results) -> str:
+    """Return HTML with means over repetitions and one figure."""
+    means = [flow_summary(results).frame(), queue_summary(results).frame()]
+    return page_of(f"{results!r}; means over repetitions", means, lambda: _first_picture(results))
+
+
+def _first_picture(results: Results) -> Picture:
+    """Make the first figure: congestion windows over time, or else goodput by cell or flow."""
+    if results.runs and any(name.startswith("flow/") for name in results.tables(0)):
+        return make(results, "cwnd")
+    if len(results.by_cell()) > 1:
+        return make(results, "lines", metric="goodput_bps")
+    return make(results, "bars", metric="goodput_bps", by="name")
 
 
 def page_of(title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Picture]) -> str:

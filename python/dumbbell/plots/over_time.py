@@ -20,8 +20,8 @@ from dumbbell.plots.spec import Curve, Panel, Picture, Span
 from dumbbell.plots.style import Look, distinct, look
 from dumbbell.registry import phases as registry_phases
 from dumbbell.registry import unknown
-from dumbbell.results.frames import label as short_form
-from dumbbell.results.summary import short_names
+from dumbbell.results.frames.run_frames import label as short_form
+from dumbbell.results.frames.summary import short_names
 
 if TYPE_CHECKING:
     from dumbbell.results import Results, Run

@@ -11,8 +11,8 @@ from dumbbell.metrics.round_trips import MAD, rpm, trimmed_mean
 from dumbbell.plots.over_time import title_of
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture
 from dumbbell.plots.style import distinct
-from dumbbell.results.responsive import observed
-from dumbbell.scenario.responsiveness import INTERVAL_S
+from dumbbell.results.statistics.responsiveness import observed
+from dumbbell.scenario.flow.responsiveness import INTERVAL_S
 
 if TYPE_CHECKING:
     from dumbbell.plots.over_time import Floats

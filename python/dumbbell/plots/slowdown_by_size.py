@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from dumbbell.common.words import counted
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import number
 from dumbbell.plots.cell_table import word
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import distinct
-from dumbbell.results.slowdowns import ALL, slowdowns
-from dumbbell.results.summary import short_names
-from dumbbell.words import counted
+from dumbbell.results.frames.summary import short_names
+from dumbbell.results.statistics.slowdowns import ALL, slowdowns
 
 if TYPE_CHECKING:
     from dumbbell.results import Results

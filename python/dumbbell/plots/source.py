@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dumbbell.words import counted
+from dumbbell.common.words import counted
 
 if TYPE_CHECKING:
     from dumbbell.results import Results, Run

@@ -23,8 +23,8 @@ from dumbbell.plots.queues_over_time import backlog, queues_of
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown
-from dumbbell.results.frames import label as short_form
-from dumbbell.results.summary import short_names
+from dumbbell.results.frames.run_frames import label as short_form
+from dumbbell.results.frames.summary import short_names
 
 if TYPE_CHECKING:
     from dumbbell.results import Results, Run

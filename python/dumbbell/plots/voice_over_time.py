@@ -15,7 +15,7 @@ from dumbbell.plots.over_time import span_of, title_of
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown
-from dumbbell.scenario.application import Voice
+from dumbbell.scenario.flow.application import Voice
 
 if TYPE_CHECKING:
     from dumbbell.plots.over_time import Floats

@@ -1,25 +1,6 @@
-"""Reports: a study, or the results of any scenario, on one self-contained page; and the same for programs."""
+"""Reports on one self-contained page, and the same as Markdown: of results; satellites add studies and captures."""
 
-from dumbbell.report.json_document import document
 from dumbbell.report.latex import latex_table
-from dumbbell.report.write import (
-    Format,
-    files,
-    write_capture_report,
-    write_markdown,
-    write_pair_report,
-    write_report,
-    write_results_report,
-)
+from dumbbell.report.write import Format, write_content, write_results_report
 
-__all__ = [
-    "Format",
-    "document",
-    "files",
-    "latex_table",
-    "write_capture_report",
-    "write_markdown",
-    "write_pair_report",
-    "write_report",
-    "write_results_report",
-]
+__all__ = ["Format", "latex_table", "write_content", "write_results_report"]

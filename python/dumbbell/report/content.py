@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dumbbell.plots import Picture
-from dumbbell.studies.finding import Finding, Note, Table
+from dumbbell.report.finding import Finding, Note, Table
 
 if TYPE_CHECKING:
-    from dumbbell.results.lint import Warned
+    from dumbbell.results.statistics.lint import Warned
 
 __all__ = ["Content", "Ran"]
 

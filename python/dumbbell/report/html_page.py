@@ -15,7 +15,7 @@ from dumbbell.plots.interactive import as_json, colors, figure
 from dumbbell.plots.web import script, style
 from dumbbell.report.content import Content
 from dumbbell.report.template import template
-from dumbbell.results.export import write_csv
+from dumbbell.results.frames.export import write_csv
 
 if TYPE_CHECKING:
     from dumbbell.plots import Drawn

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.common.words import counted
 from dumbbell.report.content import Content
-from dumbbell.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

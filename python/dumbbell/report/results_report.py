@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell import _core
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.metrics import number, summarize, summarize_all
 from dumbbell.plots import Picture
@@ -19,18 +20,24 @@ from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.catalog import make
 from dumbbell.plots.cell_table import word
 from dumbbell.report.content import Content, Ran
+from dumbbell.report.finding import Table
 from dumbbell.report.reading import extremes
 from dumbbell.report.setting import setting_of
-from dumbbell.results.lint import lint
+from dumbbell.results.frames.summary import flow_summary, queue_summary, short_names
+from dumbbell.results.frames.swept_values import paths_of
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
-from dumbbell.results.slowdowns import ALL, groups_of, has_workloads, interval_text, slowdown_table, slowdowns
-from dumbbell.results.store import Store
-from dumbbell.results.summary import flow_summary, queue_summary, short_names
-from dumbbell.results.swept import paths_of
-from dumbbell.results.warned import cell_names
-from dumbbell.studies.finding import Table
-from dumbbell.words import counted
+from dumbbell.results.statistics.lint import lint
+from dumbbell.results.statistics.slowdowns import (
+    ALL,
+    groups_of,
+    has_workloads,
+    interval_text,
+    slowdown_table,
+    slowdowns,
+)
+from dumbbell.results.statistics.warning import cell_names
+from dumbbell.results.store.directory import Store
 
 __all__ = ["comparison_sentences", "extremes", "host", "of_results"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.scenario.network import Custom
-from dumbbell.words import counted
+from dumbbell.common.words import counted
+from dumbbell.scenario.network.model import Custom
 
 if TYPE_CHECKING:
     from dumbbell.results.results import Results

@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError
-from dumbbell.words import counted
 
 __all__ = ["Table", "read_table", "write_tables"]
 

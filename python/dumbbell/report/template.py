@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dumbbell.extras import require
-from dumbbell.words import counted
+from dumbbell.common.extras import require
+from dumbbell.common.words import counted
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.backends import Finished, Job, Rows
 from dumbbell.plan.text import plan_text
-from dumbbell.results.derived import IdlePath, flow_metrics, idle_paths, stacks, transfer_metrics
+from dumbbell.results.frames.derived import IdlePath, flow_metrics, idle_paths, stacks, transfer_metrics
 
 __all__ = ["Run", "UnreadRun", "run_key"]
 

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dumbbell import _core
 from dumbbell.backends import Table
+from dumbbell.common.accessors import accessor
+from dumbbell.common.words import counted
 from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
-from dumbbell.results.export import Frame, to_duckdb, to_pandas
-from dumbbell.results.frames import tables
+from dumbbell.results.frames.export import Frame, to_duckdb, to_pandas
+from dumbbell.results.frames.run_frames import tables
+from dumbbell.results.frames.summary import LARGE
 from dumbbell.results.record import Run
-from dumbbell.results.runs import Runs
-from dumbbell.results.store import Store
-from dumbbell.results.summary import LARGE, flow_summary, queue_summary
+from dumbbell.results.running.run_list import Runs
+from dumbbell.results.store.directory import Store
 from dumbbell.scenario import Scenario
-from dumbbell.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
     from dumbbell.metrics import Compared
     from dumbbell.metrics.summary import Interval
     from dumbbell.plots.accessor import Plots
-    from dumbbell.plots.spec import Picture
-    from dumbbell.results.lint import Warned
-    from dumbbell.results.runner import Progress
+    from dumbbell.results.running.runner import Progress
+    from dumbbell.results.statistics.lint import Warned
 
 __all__ = ["Results", "read_results"]
 
@@ -162,7 +162,7 @@ class Results:
             Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
             ``high`` (the interval) in the metric's unit, and the single ``values``.
         """
-        from dumbbell.results.statistics import statistics  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import statistics  # noqa: PLC0415 - slow to import
 
         return statistics(self, metric, interval=interval, level=level)
 
@@ -183,7 +183,7 @@ class Results:
         list of (dict, Compared)
             The rest of the cell, and the comparison.
         """
-        from dumbbell.results.statistics import comparisons  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import comparisons  # noqa: PLC0415 - slow to import
 
         return comparisons(self, metric, by, level=level)
 
@@ -204,7 +204,7 @@ class Results:
             the fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have
             the same). With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
-        from dumbbell.results.statistics import fairness, fairness_over_time  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import fairness, fairness_over_time  # noqa: PLC0415 - slow to import
 
         return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
@@ -221,7 +221,7 @@ class Results:
             Length of the beginning that is cut; default: until the series has settled (MSER-5), ``warm_up_s`` being
             null where a run is too short.
         """
-        from dumbbell.results.statistics import settled  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import settled  # noqa: PLC0415 - slow to import
 
         return settled(self, window_s, warm_up_s)
 
@@ -239,7 +239,7 @@ class Results:
             over the last four intervals); ``stable_s``, ``saturated_s``: times since the start of the load at which
             responsiveness and goodput became stable (s).
         """
-        from dumbbell.results.responsive import frame  # noqa: PLC0415 - imports polars
+        from dumbbell.results.statistics.responsiveness import frame  # noqa: PLC0415 - imports polars
 
         return frame(self)
 
@@ -272,7 +272,7 @@ class Results:
             A row for each run and flow: ``alone`` and ``contested`` in the metric's unit, and ``harm``, the part of
             it that is lost (see `dumbbell.metrics.harm`).
         """
-        from dumbbell.results.harm import harm_done  # noqa: PLC0415 - imports this module
+        from dumbbell.results.statistics.harm import harm_done  # noqa: PLC0415 - imports this module
 
         return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
 
@@ -312,7 +312,7 @@ class Results:
         ResultsError
             If no flow generates transfers, none began in the measured time, or an argument is wrong.
         """
-        from dumbbell.results.slowdowns import slowdowns  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import slowdowns  # noqa: PLC0415 - slow to import
 
         return slowdowns(self, metric=metric, bins=bins, flow=flow, level=level)
 
@@ -335,7 +335,7 @@ class Results:
         ResultsError
             If no transfers begin together.
         """
-        from dumbbell.results.slowdowns import rounds  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import rounds  # noqa: PLC0415 - slow to import
 
         return rounds(self, flow)
 
@@ -345,7 +345,7 @@ class Results:
 
     def _generated(self) -> dict[str, Any]:
         """Return the part of the document about generated transfers; empty without any."""
-        from dumbbell.results.slowdowns import has_workloads, slowdowns  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import has_workloads, slowdowns  # noqa: PLC0415 - slow to import
 
         if not has_workloads(self.scenario) or not self.transfers.height:
             return {}
@@ -374,13 +374,12 @@ class Results:
     @property
     def plot(self) -> Plots:
         """Figures: ``results.plot.cwnd()``, ``results.plot.bars(metric="drops")``; see `dumbbell.plots.catalog`."""
-        from dumbbell.plots.accessor import Plots  # noqa: PLC0415 - imports this module
-
-        return Plots(self)
+        plots: Plots = accessor("results.plot")(self)
+        return plots
 
     def lint(self) -> list[Warned]:
-        """Return warnings about weak results: see `dumbbell.results.lint`."""
-        from dumbbell.results.lint import lint  # noqa: PLC0415 - imports this module
+        """Return warnings about weak results: see `dumbbell.results.statistics.lint`."""
+        from dumbbell.results.statistics.lint import lint  # noqa: PLC0415 - imports this module
 
         return lint(self)
 
@@ -462,7 +461,7 @@ class Results:
         polars.DataFrame
             ``time_s`` (float64, seconds) and ``column``; times such as srtt and rto are in ms, sizes in bytes.
         """
-        from dumbbell.results.series import series  # noqa: PLC0415 - imports polars
+        from dumbbell.results.frames.series import series  # noqa: PLC0415 - imports polars
 
         return series(self, self._run(run), column, flow=flow, queue=queue, kind=kind)
 
@@ -484,20 +483,8 @@ class Results:
 
     def _repr_html_(self) -> str:
         """Show means over repetitions and one figure, for notebooks."""
-        from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
-
-        title = f"{self!r}; means over repetitions"
-        return page_of(title, [flow_summary(self).frame(), queue_summary(self).frame()], self._first_picture)
-
-    def _first_picture(self) -> Picture:
-        """Make the first figure: congestion windows over time, or else goodput by cell or flow."""
-        from dumbbell.plots.catalog import make  # noqa: PLC0415 - slow to import
-
-        if self.runs and any(name.startswith("flow/") for name in self.tables(0)):
-            return make(self, "cwnd")
-        if len(self.by_cell()) > 1:
-            return make(self, "lines", metric="goodput_bps")
-        return make(self, "bars", metric="goodput_bps", by="name")
+        html: str = accessor("results.notebook")(self)
+        return html
 
 
 def read_results(path: str | os.PathLike[str]) -> Results:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dumbbell.reading import read_bytes
+from dumbbell.common.reading import read_bytes
 
 __all__ = ["Files", "beside", "current", "digest", "resolve"]
 

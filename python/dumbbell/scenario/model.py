@@ -13,30 +13,32 @@ from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError
 
+from dumbbell.common.reading import read_text
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.reading import read_text
 from dumbbell.registry import unknown
-from dumbbell.scenario import files, own_disciplines, own_variants, toml
+from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
-from dumbbell.scenario.cells import Cell, Cells
-from dumbbell.scenario.copies import copies_of
 from dumbbell.scenario.errors import translate
-from dumbbell.scenario.flow import Flow
-from dumbbell.scenario.ground import Ground, ground_of, shape_of
-from dumbbell.scenario.layout import Layout, lay_out
-from dumbbell.scenario.network import Network
-from dumbbell.scenario.own_code import OwnCode, Source
-from dumbbell.scenario.own_disciplines import DisciplineSource
-from dumbbell.scenario.own_variants import VariantSource
+from dumbbell.scenario.flow.flow_copies import copies_of
+from dumbbell.scenario.flow.model import Flow
+from dumbbell.scenario.flow.presets import Preset
+from dumbbell.scenario.network.graph import Ground, ground_of, shape_of
+from dumbbell.scenario.network.layout import Layout, lay_out
+from dumbbell.scenario.network.model import Network
+from dumbbell.scenario.own import disciplines as own_disciplines
+from dumbbell.scenario.own import variants as own_variants
+from dumbbell.scenario.own.code import OwnCode, Source
+from dumbbell.scenario.own.disciplines import DisciplineSource
+from dumbbell.scenario.own.variants import VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
-from dumbbell.scenario.presets import Preset
-from dumbbell.scenario.seeds import repetition_seed
-from dumbbell.scenario.sweep import Sweep
-from dumbbell.scenario.swept import Swept
+from dumbbell.scenario.sweep.cells import Cell, Cells
+from dumbbell.scenario.sweep.differences import Swept
+from dumbbell.scenario.sweep.model import Sweep
+from dumbbell.scenario.sweep.seeds import repetition_seed
+from dumbbell.scenario.sweep.until import Until
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
-from dumbbell.scenario.until import Until
 
 __all__ = ["Cell", "Cells", "Scenario", "before_cells", "load", "trusted"]
 

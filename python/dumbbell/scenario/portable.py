@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.scenario import files, own_disciplines, own_variants
-from dumbbell.scenario.own_code import KEYS
+from dumbbell.scenario import files
+from dumbbell.scenario.own import disciplines as own_disciplines
+from dumbbell.scenario.own import variants as own_variants
+from dumbbell.scenario.own.code import KEYS
 from dumbbell.scenario.paths import Document
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class Portable:
 
     def scenario(self) -> Scenario:
         """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
-        from dumbbell.kernel.folders import FILES_PREFIX, Folder, clean  # noqa: PLC0415 - only workers need it
+        from dumbbell.common.run_folders import FILES_PREFIX, Folder, clean  # noqa: PLC0415 - only workers need it
         from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
 
         stored = dict(self.stored)

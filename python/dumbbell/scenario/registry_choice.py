@@ -17,11 +17,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from dumbbell import _core, registry
+from dumbbell.common.synonyms import suggestions
 from dumbbell.registry import Parameter, unknown
-from dumbbell.scenario import own_disciplines, own_variants
 from dumbbell.scenario.base import problem
-from dumbbell.scenario.own_code import KEYS, OwnCode
-from dumbbell.synonyms import suggestions
+from dumbbell.scenario.own import disciplines as own_disciplines
+from dumbbell.scenario.own import variants as own_variants
+from dumbbell.scenario.own.code import KEYS, OwnCode
 
 __all__ = ["Named", "Queue", "Stack", "Tls", "Variant"]
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dumbbell.exceptions import Problem
-from dumbbell.scenario.after_the_end import events
-from dumbbell.scenario.application import Page, Transfer
+from dumbbell.scenario.flow.application import Page, Transfer
+from dumbbell.scenario.flow.workload import Workload
+from dumbbell.scenario.network.late_events import events
 from dumbbell.scenario.paths import join
-from dumbbell.scenario.workload import Workload
 
 if TYPE_CHECKING:
-    from dumbbell.scenario.flow import Flow
+    from dumbbell.scenario.flow.model import Flow
     from dumbbell.scenario.model import Scenario
 
 __all__ = ["Effects"]

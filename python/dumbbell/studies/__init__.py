@@ -21,10 +21,15 @@ the scenario files
 No other file lists it: `definition.studies` finds the folders. ``dumbbell.studies()`` returns every study by name.
 """
 
-from dumbbell.callable_package import call_lists
-from dumbbell.studies.definition import Claim, Experiment, Study, studies, study
-from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
-from dumbbell.studies.runner import Done, run_study
+from typing import TYPE_CHECKING
+
+from dumbbell.common.callable_package import call_lists
+from dumbbell.common.lazy import lazy as _lazy
+
+if TYPE_CHECKING:
+    from dumbbell.report.finding import Analysis, Finding, Measured, Note, Table, Verdict
+    from dumbbell.studies.definition import Claim, Experiment, Study, studies, study
+    from dumbbell.studies.runner import Done, run_study
 
 __all__ = [
     "Analysis",
@@ -42,4 +47,19 @@ __all__ = [
     "study",
 ]
 
-call_lists(__name__, studies)
+_HOMES = {
+    "dumbbell.report.finding": ("Analysis", "Finding", "Measured", "Note", "Table", "Verdict"),
+    "dumbbell.studies.definition": ("Claim", "Experiment", "Study", "studies", "study"),
+    "dumbbell.studies.runner": ("Done", "run_study"),
+}
+__getattr__ = _lazy(__name__, {name: home for home, names in _HOMES.items() for name in names})
+
+
+def _all_studies() -> object:
+    """Return every study by name."""
+    from dumbbell.studies.definition import studies  # noqa: PLC0415 - slow to import
+
+    return studies()
+
+
+call_lists(__name__, _all_studies)

@@ -14,10 +14,10 @@ from importlib import import_module
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.report.finding import Analysis, Finding, Verdict
 from dumbbell.results import Results
 from dumbbell.studies.declared import All, Setting
 from dumbbell.studies.definition import Study
-from dumbbell.studies.finding import Analysis, Finding, Verdict
 from dumbbell.studies.judge import Quantities, judge
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.partial import NotRunError

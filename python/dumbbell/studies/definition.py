@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.registry import unknown
+from dumbbell.report.finding import Analysis
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.declared import All, Rule
-from dumbbell.studies.finding import Analysis
 from dumbbell.studies.kernel_cells import KernelCells
 from dumbbell.studies.partial import absent
 from dumbbell.studies.rule_words import Words, rule_text

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from dumbbell.common.words import counted
 from dumbbell.results import Results
-from dumbbell.words import counted
 
 __all__ = ["invalid_runs"]
 

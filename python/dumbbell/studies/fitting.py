@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.backends import Backend, Finished, Job, Simulator
-from dumbbell.backends.kernel import Kernel
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
+from dumbbell.common.words import counted
+from dumbbell.kernel.host.backend import Kernel
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.studies.definition import Study
 from dumbbell.studies.partial import Refused
 from dumbbell.studies.refused import words_of
-from dumbbell.words import counted
 
 __all__ = ["ROOM_S", "Cost", "Part", "fitting", "is_fitted", "makespan"]
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.significance import LEVEL
+from dumbbell.report.finding import Finding, Measured, Verdict
 from dumbbell.studies import rules
 from dumbbell.studies.declared import (
     Alike,
@@ -26,10 +28,8 @@ from dumbbell.studies.declared import (
     Value,
 )
 from dumbbell.studies.definition import Claim, Study
-from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.rule_words import Words, rule_text
 from dumbbell.studies.rules import Ruling
-from dumbbell.words import counted
 
 __all__ = ["Quantities", "Remark", "judge", "judge_all", "together"]
 

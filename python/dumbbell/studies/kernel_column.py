@@ -12,11 +12,12 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel import installed, tools
+from dumbbell.kernel import installed
 from dumbbell.kernel.guest import GUEST
+from dumbbell.kernel.uml import tools
 from dumbbell.plots import Curve, Panel, Picture
+from dumbbell.report.finding import Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Table
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.reference import points

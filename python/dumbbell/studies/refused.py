@@ -9,9 +9,9 @@ import polars as pl
 
 from dumbbell.backends import Backend, Job
 from dumbbell.exceptions import BackendError
-from dumbbell.results.frames import label
+from dumbbell.report.finding import Table
+from dumbbell.results.frames.run_frames import label
 from dumbbell.scenario import Cell, Scenario
-from dumbbell.studies.finding import Table
 from dumbbell.studies.partial import Refused
 
 __all__ = ["REFUSED", "refused_cells", "refused_table", "words_of"]

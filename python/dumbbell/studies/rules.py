@@ -19,7 +19,7 @@ from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
 from dumbbell.metrics.repetitions import least_repetitions, repetitions_for
 from dumbbell.metrics.significance import LEVEL, compare_means, whole_pairs
 from dumbbell.metrics.summary import FEWEST, number
-from dumbbell.studies.finding import Measured, Verdict
+from dumbbell.report.finding import Measured, Verdict
 
 __all__ = [
     "COUNTS",

@@ -26,23 +26,23 @@ from pathlib import Path
 
 from dumbbell.backends import Backend
 from dumbbell.backends import backend as find_backend
-from dumbbell.backends.kernel import Kernel
+from dumbbell.common.processors import cores
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError, ResultsError
+from dumbbell.kernel.host.backend import Kernel
 from dumbbell.plots import Drawn, save_all
-from dumbbell.processors import cores
+from dumbbell.report.finding import Analysis
 from dumbbell.results import Results, run
-from dumbbell.results.build_hash import build_hash
-from dumbbell.results.runner import Progress
+from dumbbell.results.running.runner import Progress
+from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario import Scenario
 from dumbbell.studies.decisive import analyze_decisive
 from dumbbell.studies.definition import Experiment, Study
 from dumbbell.studies.doubtful import invalid_runs
-from dumbbell.studies.finding import Analysis
 from dumbbell.studies.fitting import fitting, is_fitted
 from dumbbell.studies.kernel_column import Column, column, why_no_kernel
 from dumbbell.studies.partial import Refused, StudyResults
 from dumbbell.studies.refused import refused_cells, refused_table, words_of
-from dumbbell.words import counted
 
 __all__ = ["Done", "Watch", "run_study"]
 
@@ -119,7 +119,7 @@ def run_study(
         If the directory can't be used, or a run can't be made; for `kernel` False on another back end than the
         simulator.
     """
-    from dumbbell.report import write_report  # noqa: PLC0415 - the page imports the definition of a study
+    from dumbbell.studies.report_files import write_report  # noqa: PLC0415 - needs Matplotlib
 
     _check_extras()
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))

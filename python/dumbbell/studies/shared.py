@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.backends import Table
-from dumbbell.studies.finding import Finding, Verdict
+from dumbbell.report.finding import Finding, Verdict
 from dumbbell.studies.rule_words import QUICK
 
 __all__ = ["LABELS", "column", "counted", "quick_rules", "seconds"]

@@ -6,7 +6,14 @@ own; `any_scenario` makes those of any other one; `write` writes the page from t
 ``page``, the engine, uPlot (folder ``uplot``) and a reader of Parquet files (folder ``parquet``).
 """
 
-from dumbbell.studio.any_scenario import given
-from dumbbell.studio.write import page
+from typing import TYPE_CHECKING
+
+from dumbbell.common.lazy import lazy as _lazy
+
+if TYPE_CHECKING:
+    from dumbbell.studio.any_scenario import given
+    from dumbbell.studio.write import page
 
 __all__ = ["given", "page"]
+
+__getattr__ = _lazy(__name__, {"given": "dumbbell.studio.any_scenario", "page": "dumbbell.studio.write"})

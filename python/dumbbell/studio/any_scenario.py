@@ -12,10 +12,10 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError
 from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.scenario import Scenario
-from dumbbell.words import counted
 
 __all__ = ["MOST_FLOWS", "MOST_RUNS", "fragment", "given", "given_runs"]
 

@@ -2,7 +2,7 @@
 
 `dumbbell.plan` writes the plan of a probe, a scenario whose values are all different. Each value of a setting in this
 text becomes a hole, which states how the page writes the value. The same is done with the TOML file of the scenario.
-`tests/test_studio_page.py` compares the page's plans with Python's, byte for byte.
+`tests/studio/test_studio_page.py` compares the page's plans with Python's, byte for byte.
 
 A template is a list of texts and holes. A hole is one of
 
@@ -27,7 +27,7 @@ from typing import Any
 from dumbbell.exceptions import ScenarioError
 from dumbbell.plan.text import as_in_plan, plan_text
 from dumbbell.scenario import Scenario
-from dumbbell.scenario.seeds import repetition_seed
+from dumbbell.scenario.sweep.seeds import repetition_seed
 from dumbbell.scenario.toml import write
 from dumbbell.studio.settings import (
     FLOW,

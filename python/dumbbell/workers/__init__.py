@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dumbbell.lazy import lazy as _lazy
+from dumbbell.common.lazy import lazy as _lazy
 from dumbbell.workers.limit import allowed, at_most
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from dumbbell.processors import cores
+from dumbbell.common.processors import cores
 
 __all__ = ["allowed", "at_most"]
 

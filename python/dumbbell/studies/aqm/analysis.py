@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dumbbell.report.finding import Analysis, Note
 from dumbbell.results import Results
 from dumbbell.studies.aqm import claims_codel, claims_pie_fq_codel, figures_other, figures_plane
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating
 from dumbbell.studies.aqm.tables import tables
-from dumbbell.studies.finding import Analysis, Note
 from dumbbell.studies.shared import counted, quick_rules
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Finding, Measured
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import Phases
-from dumbbell.studies.finding import Finding, Measured
 
 __all__ = ["codel", "reno_goodput"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Finding, Measured
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_other import ratio
 from dumbbell.studies.aqm.phases import Phases
-from dumbbell.studies.finding import Finding, Measured
 
 __all__ = ["droptail", "flow_queueing", "interactions", "pie", "unevenness"]
 

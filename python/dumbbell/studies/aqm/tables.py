@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Table
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_other import CASES, ratio
 from dumbbell.studies.aqm.phases import Phases
-from dumbbell.studies.finding import Table
 
 __all__ = ["tables"]
 

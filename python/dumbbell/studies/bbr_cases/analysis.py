@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from dumbbell.report.finding import Analysis, Finding, Measured, Note, Table, Verdict
 from dumbbell.results import Results
 from dumbbell.studies.bbr_cases import checks_path, checks_probe, checks_startup
 from dumbbell.studies.bbr_cases.case import Case
 from dumbbell.studies.bbr_cases.figures import picture
-from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
 from dumbbell.studies.shared import counted
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Analysis, Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load, Pages, Paths
 from dumbbell.studies.bufferbloat.figures import pictures
 from dumbbell.studies.bufferbloat.fits import best_sentence, fit_table, not_run, prediction, singles
 from dumbbell.studies.bufferbloat.quantities import quantities
-from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.judge import Remark, judge_all
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.partial import absent

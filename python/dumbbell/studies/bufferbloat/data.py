@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.results import Results, Run
-from dumbbell.results.frames import label
+from dumbbell.results.frames.run_frames import label
 from dumbbell.scenario import Scenario
 from dumbbell.studies.bufferbloat.cubic import Epoch, plateau_time
 from dumbbell.studies.cells import Cells

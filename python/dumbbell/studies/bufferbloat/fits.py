@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from dumbbell.report.finding import Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.data import BEGUN, START, VARIANT, VARIANTS, first_pings
-from dumbbell.studies.finding import Note, Table
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["Setting", "Singles", "best_sentence", "fit_table", "not_run", "prediction", "singles"]

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Analysis, Note, Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
 from dumbbell.studies.geni_fairness.figures_fit import fit_pictures

@@ -22,7 +22,7 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.metrics.significance import LEVEL
-from dumbbell.studies.finding import Table
+from dumbbell.report.finding import Table
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Pairs
 from dumbbell.studies.geni_fairness.paths import Path
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import Summary, summarize
-from dumbbell.studies.finding import Note, Table
+from dumbbell.report.finding import Note, Table
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Pairs
 from dumbbell.studies.geni_fairness.fits import (
     CELLS,

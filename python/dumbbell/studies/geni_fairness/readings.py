@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from dumbbell.studies.finding import Note, Table
+from dumbbell.report.finding import Note, Table
 from dumbbell.studies.geni_fairness.data import Pairs
 from dumbbell.studies.geni_fairness.fits import CELLS, READINGS, UNLIKE, Fits, Reported, region, reported_of
 from dumbbell.studies.shared import LABELS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.metrics import summarize
-from dumbbell.studies.finding import Measured
+from dumbbell.report.finding import Measured
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
 from dumbbell.studies.geni_fairness.paths import Path
 from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR, settling

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from dumbbell.metrics.significance import LEVEL
+from dumbbell.report.finding import Finding, Table, Verdict
 from dumbbell.studies.declared import All
-from dumbbell.studies.finding import Finding, Table, Verdict
 from dumbbell.studies.geni_fairness.fits import READINGS, Fits
 from dumbbell.studies.geni_fairness.paths import Path, short
 from dumbbell.studies.judge import Quantities, Remark, judge, together

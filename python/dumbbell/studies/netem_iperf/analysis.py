@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Analysis, Note, Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.netem_iperf.captured import Captured, phases_table

@@ -11,8 +11,8 @@ from dumbbell import _core
 from dumbbell.capture import Capture, analyze
 from dumbbell.capture.figures import inflight_panel
 from dumbbell.plots import Picture
+from dumbbell.report.finding import Table
 from dumbbell.results import Results, Run
-from dumbbell.studies.finding import Table
 from dumbbell.studies.netem_iperf.data import DELAY, LOSS, VARIANT
 from dumbbell.studies.shared import LABELS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell.metrics import compare_all, rtt_slope, summarize
-from dumbbell.studies.finding import Measured
+from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, cubic, mathis
 from dumbbell.studies.rules import EQUAL

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Analysis, Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Table
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.ns2_cbr import (

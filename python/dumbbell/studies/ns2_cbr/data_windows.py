@@ -12,7 +12,7 @@ from dumbbell import _core
 from dumbbell.capture import analyze
 from dumbbell.metrics import rate_per_window
 from dumbbell.results import Results, Run
-from dumbbell.results.frames import label
+from dumbbell.results.frames.run_frames import label
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
 from dumbbell.studies.ns2_cbr.data_exp3 import queue_name

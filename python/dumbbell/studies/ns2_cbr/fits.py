@@ -18,10 +18,10 @@ import polars as pl
 from dumbbell import _core, registry
 from dumbbell.metrics import knee
 from dumbbell.plots.spec import Grid, Panel, Picture
+from dumbbell.report.finding import Note, Table
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
-from dumbbell.studies.finding import Note, Table
 from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
 from dumbbell.studies.shared import LABELS
 

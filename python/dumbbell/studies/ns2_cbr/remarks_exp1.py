@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import knee
-from dumbbell.studies.finding import Measured
+from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1, report_rates
 from dumbbell.studies.shared import LABELS

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import shares, summarize
-from dumbbell.studies.finding import Measured
+from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data import CONSTANT, Experiment2, report_rates
 

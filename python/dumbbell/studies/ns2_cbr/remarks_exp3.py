@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.metrics import summarize
-from dumbbell.studies.finding import Measured
+from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
 from dumbbell.studies.shared import LABELS

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from dumbbell.studies.finding import Finding, Note
+from dumbbell.common.words import counted as counted_packets
+from dumbbell.report.finding import Finding, Note
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
 from dumbbell.studies.ns2_cbr.remarks_exp1 import NEAR, congested, early_fall, knees, predicted_knee
 from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS, counted
-from dumbbell.words import counted as counted_packets
 
 __all__ = ["notes", "summary"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Analysis, Note, Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.quic_beside_tcp import claims, figures
 from dumbbell.studies.quic_beside_tcp.data import STREAMS, TRANSPORTS, Pages, Shares, Streams, label
 from dumbbell.studies.shared import LABELS, counted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.report.finding import Finding, Verdict
 from dumbbell.studies import rules
-from dumbbell.studies.finding import Finding, Verdict
 from dumbbell.studies.quic_beside_tcp.data import Pages, Shares, Streams
 from dumbbell.studies.shared import LABELS
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from dumbbell.metrics import jain, summarize
+from dumbbell.report.finding import Analysis, Note, Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.quickstart import claims_one, claims_shared, figures
 from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series
 from dumbbell.studies.shared import LABELS, counted, quick_rules

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Finding, Measured
 from dumbbell.studies import rules
-from dumbbell.studies.finding import Finding, Measured
 from dumbbell.studies.quickstart.data import Series, Stage, stages
 
 __all__ = ["crossing", "cubic", "curve", "growth", "kept", "reno"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dumbbell.metrics import jain, summarize
+from dumbbell.report.finding import Finding, Measured
 from dumbbell.studies import rules
-from dumbbell.studies.finding import Finding, Measured
 from dumbbell.studies.quickstart.data import Bloat, Pair
 from dumbbell.studies.shared import LABELS
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dumbbell.report.finding import Analysis, Note
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note
 from dumbbell.studies.tcpeval.data import LABELS
 from dumbbell.studies.tcpeval.fairness import Fairness
 from dumbbell.studies.tcpeval.latency import Latency

@@ -11,8 +11,8 @@ import polars as pl
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
+from dumbbell.report.finding import Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Table
 from dumbbell.studies.tcpeval.data import LABELS, Part
 
 __all__ = ["Fairness", "evenness"]

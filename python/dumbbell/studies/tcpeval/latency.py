@@ -10,8 +10,8 @@ import polars as pl
 
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.report.finding import Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Table
 from dumbbell.studies.tcpeval.data import BDP, LABELS, Part, largest_rise, reached, time_until
 
 __all__ = ["PAIRS", "Latency"]

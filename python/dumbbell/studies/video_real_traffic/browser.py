@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dumbbell.report.finding import Analysis, Note
 from dumbbell.results import Results
-from dumbbell.studies.finding import Analysis, Note
 from dumbbell.studies.judge import Quantities, judge_all
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.shared import counted

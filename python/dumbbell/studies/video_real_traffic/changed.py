@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dumbbell.studies.finding import Note, Table
+from dumbbell.report.finding import Note, Table
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import DATA, METRICS, SERVER, Captured, Key
 from dumbbell.studies.video_real_traffic.reported import medians_of_report

@@ -11,9 +11,9 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots.spec import Grid, Panel, Picture
+from dumbbell.report.finding import Note, Table
 from dumbbell.results import Results
 from dumbbell.scenario.paths import split
-from dumbbell.studies.finding import Note, Table
 from dumbbell.studies.video_real_traffic.data import METRICS, Captured
 
 __all__ = ["SHAPED_ON", "WIFI_ON", "Fit", "error_of", "fit_note", "fit_picture", "fit_table", "nearest"]

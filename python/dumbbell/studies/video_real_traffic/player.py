@@ -13,8 +13,8 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.spec import Span
 from dumbbell.plots.videos_over_time import buffer_curve, stalls_of
+from dumbbell.report.finding import Table
 from dumbbell.results import Results
-from dumbbell.studies.finding import Table
 from dumbbell.studies.reference import points
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import DATA, Captured, Key

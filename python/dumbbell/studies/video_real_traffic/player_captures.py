@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.plots import Picture
-from dumbbell.studies.finding import Table
+from dumbbell.report.finding import Table
 from dumbbell.studies.video_real_traffic.data import METRICS
 from dumbbell.studies.video_real_traffic.graphs import io_graph
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, RADIO, Played, slug

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.studies.finding import Note
+from dumbbell.report.finding import Note
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, Played
 
 __all__ = ["player_notes"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dumbbell.metrics import summarize
+from dumbbell.report.finding import Measured
 from dumbbell.studies.declared import All
-from dumbbell.studies.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import CLIENT, MERGED, SERVER, VARIANTS, Captured

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.studies.finding import Table
+from dumbbell.report.finding import Table
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.changed import changed_table
 from dumbbell.studies.video_real_traffic.data import CLIENT, METRICS, SERVER, VARIANTS, Captured

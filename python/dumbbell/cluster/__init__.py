@@ -1,0 +1,1 @@
+"""Workers on other machines, which a scheduler of dask reaches."""

@@ -1,0 +1,60 @@
+"""The machines that ``--cluster`` names: a scheduler of dask, or jobs of a batch system."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dumbbell.common import extras
+
+if TYPE_CHECKING:
+    from dumbbell.workers.places import Workers
+
+__all__ = ["DaskCluster", "read"]
+
+_BATCH = re.compile(r"(slurm|pbs):([1-9]\d{0,4})")
+_DASK = re.compile(r"dask://([^\s/:]+|\[[0-9a-fA-F:]+\]):(\d{1,5})")
+
+
+@dataclass(frozen=True)
+class DaskCluster:
+    """Where workers are.
+
+    Attributes
+    ----------
+    kind : str
+        "dask", "slurm" or "pbs".
+    number : int
+        Jobs ("slurm", "pbs").
+    address : str
+        Of the scheduler ("dask").
+    """
+
+    kind: str
+    number: int = 0
+    address: str = ""
+    is_local: ClassVar[bool] = False
+
+    def workers(self, make: str, setup: object) -> Workers:
+        """Return the workers, not started yet; see `dumbbell.workers.places.Cluster`."""
+        from dumbbell.cluster.dask_pool import DaskPool  # noqa: PLC0415 - needs an extra
+
+        return DaskPool(self, make, setup)
+
+
+def read(text: str) -> DaskCluster | None:
+    """Read the text of ``--cluster``; None if it has another form.
+
+    Raises
+    ------
+    DumbbellError
+        If the extra ``cluster`` is needed and not installed.
+    """
+    if (found := _BATCH.fullmatch(text)) is not None:
+        extras.require("distributed", "dask_jobqueue")
+        return DaskCluster(found[1], int(found[2]))
+    if (found := _DASK.fullmatch(text)) is not None and int(found[2]) < 2**16:
+        extras.require("distributed")
+        return DaskCluster("dask", address=f"tcp://{found[1]}:{found[2]}")
+    return None

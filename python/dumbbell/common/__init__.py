@@ -1,0 +1,1 @@
+"""Small things that every package uses: extras, lazy imports, input within bounds, words, folders of runs."""

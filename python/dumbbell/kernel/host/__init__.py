@@ -1,0 +1,1 @@
+"""The host's own kernel, in real time: link emulation and tc."""

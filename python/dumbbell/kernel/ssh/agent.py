@@ -1,0 +1,259 @@
+"""``dumbbell-guest`` as an agent on a machine: copied, checked by its hash, started, and asked over its connection.
+
+The commands that a machine executes are those of this file. They contain the hash and paths from the hosts file,
+quoted. Everything else, a scenario above all, goes to the agent's standard input as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shlex
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.guest import program
+from dumbbell.kernel.ssh.connection import Lost, connect, named, reason
+from dumbbell.kernel.ssh.hosts import Hosts, Machine
+
+if TYPE_CHECKING:
+    from asyncssh import SSHClientConnection, SSHClientProcess
+
+__all__ = ["Agent", "Answer"]
+
+PLATFORM = "Linux x86_64"
+CLOSING_S = 0.2
+"""Longest wait for the end of a connection, s: the agent ends with it in any case."""
+REMOVING_S = 3.0
+"""Longest wait for the removal of an agent that did not start, s."""
+QUICK_S = 60.0
+"""Longest wait for an answer that needs no run, s."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An agent's answer: its document, and the bytes that followed it."""
+
+    document: dict[str, Any]
+    payloads: list[bytes]
+
+
+@cache
+def _content(path: Path) -> tuple[bytes, str]:
+    """Return the agent's executable and its SHA-256."""
+    content = path.read_bytes()
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def copy_command(folder: str, sha256: str, *, keep: bool) -> str:
+    """Return the command that stores its standard input as the agent and prints the folder, or leaves nothing.
+
+    A kept agent gets its name only when it is whole: several machines may share the folder.
+    """
+    here = shlex.quote(folder)
+    script = (
+        f"umask 077; d=$(mktemp -d {here}/dumbbell-agent-XXXXXXXX) || exit 1; "
+        'cat > "$d/dumbbell-agent" && chmod 700 "$d/dumbbell-agent" || { rm -rf "$d"; exit 1; }; '
+        f'test "$(sha256sum < "$d/dumbbell-agent" | cut -d " " -f 1)" = {sha256} || '
+        '{ rm -rf "$d"; echo "the copy is damaged" >&2; exit 1; }; '
+    )
+    if keep:
+        script += (
+            f'k={here}/{_kept(sha256)}; mkdir -p "$k" && mv -f "$d/dumbbell-agent" "$k/dumbbell-agent" || '
+            '{ rm -rf "$d"; exit 1; }; rmdir "$d"; d=$k; '
+        )
+    script += 'echo "$d"'
+    return f"sh -c {shlex.quote(script)}"
+
+
+def _kept(sha256: str) -> str:
+    """Return the name of the folder of a kept agent."""
+    return f"dumbbell-kept-{sha256[:16]}"
+
+
+def find_command(folder: str, sha256: str) -> str:
+    """Return the command that prints the folder of a kept agent with that hash, if there is one."""
+    script = (
+        f"d={shlex.quote(folder)}/{_kept(sha256)}; "
+        f'test "$(sha256sum < "$d/dumbbell-agent" | cut -d " " -f 1)" = {sha256} && test -O "$d" && echo "$d"'
+    )
+    return f"sh -c {shlex.quote(script)}"
+
+
+class Agent:
+    """A running agent.
+
+    Attributes
+    ----------
+    machine : Machine
+        Where it runs.
+    address : str
+        The address that SSH has reached.
+    about : dict
+        The machine's features, as `about.rs` reports them.
+    """
+
+    def __init__(self, machine: Machine, connection: SSHClientConnection, process: SSHClientProcess[bytes]) -> None:
+        self.machine = machine
+        self._connection = connection
+        self._process = process
+        self.address = str(connection.get_extra_info("peername")[0])
+        self.about: dict[str, Any] = {}
+
+    @classmethod
+    async def start(cls, hosts: Hosts, machine: Machine, timeout_s: float, *, keep: bool) -> Agent:
+        """Connect to a machine and start the agent there.
+
+        Raises
+        ------
+        BackendError
+            One line: the machine, the reason, the remedy.
+        """
+        connection = await connect(hosts, machine, timeout_s)
+        path = None
+        try:
+            path = await _copied(connection, machine, keep=keep)
+            role, sudo = ("router", await _sudo(connection, machine)) if machine.role == "router" else ("agent", "")
+            command = f"{sudo}{shlex.quote(path)} {role}{' --keep' if keep else ''}"
+            process = await connection.create_process(command, encoding=None)
+            agent = cls(machine, connection, process)
+            agent.about = (await agent.ask({"do": "about"})).document
+        except BaseException:
+            if path is not None and not keep:
+                await _removed(connection, machine, path)
+            connection.abort()
+            raise
+        return agent
+
+    def send(self, request: dict[str, Any]) -> None:
+        """Send a request. If the agent has ended, `answer` reports it."""
+        with suppress(OSError):
+            self._process.stdin.write(json.dumps(request, allow_nan=False).encode() + b"\n")
+
+    async def ask(self, request: dict[str, Any], limit_s: float = QUICK_S) -> Answer:
+        """Send a request and wait for its answer; see `answer`."""
+        self.send(request)
+        return await self.answer(limit_s)
+
+    async def answer(self, limit_s: float = QUICK_S) -> Answer:
+        """Wait for the next answer.
+
+        Raises
+        ------
+        Lost
+            The agent or its connection has ended, or the answer takes too long.
+        BackendError
+            The agent refuses the request or has failed.
+        """
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self._answer()
+        except TimeoutError:
+            raise Lost(f"{named(self.machine)}: no answer of the agent within {limit_s:.0f} s") from None
+
+    async def _answer(self) -> Answer:
+        import asyncssh  # noqa: PLC0415
+
+        out = self._process.stdout
+        try:
+            line = await out.readline()
+            if not line.endswith(b"\n"):
+                raise Lost(f"{named(self.machine)}: {await self._end()}")
+            document: dict[str, Any] = json.loads(line)
+            payloads = [await out.readexactly(n) for n in document.pop("payloads", [])]
+        except (asyncio.IncompleteReadError, asyncssh.Error, OSError) as e:
+            raise Lost(f"{named(self.machine)}: the connection has ended: {reason(e)}") from None
+        if "error" in document:
+            raise BackendError(f"{named(self.machine)}: {document['error']}")
+        return Answer(document, payloads)
+
+    async def _end(self) -> str:
+        """Return how the agent has ended."""
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await self._process.wait_closed()
+                text = (await self._process.stderr.read(4096)).decode(errors="replace").strip()
+        except (TimeoutError, OSError):
+            text = ""
+        signal = self._process.exit_signal
+        status = f"signal {signal[0]}" if signal else f"exit status {self._process.exit_status}"
+        if self._process.exit_status is None and not signal:
+            return "the connection has ended"
+        return f"the agent has ended ({status})" + (f": {text.splitlines()[-1]}" if text else "")
+
+    def abort(self) -> None:
+        """End the connection now; the agent ends with it."""
+        self._connection.abort()
+
+    async def close(self) -> None:
+        """End the agent and the connection."""
+        try:
+            self._process.stdin.write_eof()
+            self._connection.close()
+            async with asyncio.timeout(CLOSING_S):
+                await self._connection.wait_closed()
+        except (OSError, TimeoutError):
+            self._connection.abort()
+
+
+async def _run(
+    connection: SSHClientConnection, machine: Machine, command: str, given: bytes = b""
+) -> tuple[int, str, str]:
+    """Run a command; returns its exit status, output and errors."""
+    import asyncssh  # noqa: PLC0415
+
+    try:
+        done = await connection.run(command, input=given, encoding=None)
+    except (asyncssh.Error, OSError) as e:
+        raise Lost(f"{named(machine)}: the connection has ended: {reason(e)}") from None
+    out, err = (_text(stream).strip() for stream in (done.stdout, done.stderr))
+    return (-1 if done.exit_status is None else done.exit_status), out, err
+
+
+def _text(stream: bytes | str | None) -> str:
+    return stream.decode(errors="replace") if isinstance(stream, bytes) else stream or ""
+
+
+async def _copied(connection: SSHClientConnection, machine: Machine, *, keep: bool) -> str:
+    """Copy the agent to a machine unless it is kept there; returns its path."""
+    content, sha256 = _content(program())
+    _, platform, _ = await _run(connection, machine, "uname -sm")
+    if platform != PLATFORM:
+        raise BackendError(f"{named(machine)}: is {platform or 'unknown'}: the agent runs on {PLATFORM} only")
+    if keep:
+        status, folder, _ = await _run(connection, machine, find_command(machine.folder, sha256))
+        if status == 0 and folder:
+            return f"{folder}/dumbbell-agent"
+    status, folder, errors = await _run(connection, machine, copy_command(machine.folder, sha256, keep=keep), content)
+    if status != 0 or not folder:
+        last = errors.splitlines()[-1] if errors else f"exit status {status}"
+        raise BackendError(f"{named(machine)}: the agent can't be copied to {machine.folder}: {last}")
+    return f"{folder.splitlines()[-1]}/dumbbell-agent"
+
+
+async def _sudo(connection: SSHClientConnection, machine: Machine) -> str:
+    """Return the words before a command that make it run as root."""
+    _, user, _ = await _run(connection, machine, "id -u")
+    if user == "0":
+        return ""
+    status, _, errors = await _run(connection, machine, "sudo -n true")
+    if status != 0:
+        last = errors.splitlines()[-1] if errors else "sudo -n fails"
+        raise BackendError(
+            f'{named(machine)}: role = "router" needs root, and `sudo -n` gives it not: {last}: allow it without a '
+            "password, or leave the router out: the path is then used as it is"
+        )
+    return "sudo -n -- "
+
+
+async def _removed(connection: SSHClientConnection, machine: Machine, path: str) -> None:
+    """Remove an agent that has not removed itself, because it couldn't start."""
+    folder = shlex.quote(path.rpartition("/")[0])
+    with suppress(BackendError, TimeoutError):
+        async with asyncio.timeout(REMOVING_S):
+            await _run(connection, machine, f"rm -f -- {shlex.quote(path)}; rmdir -- {folder}")

@@ -1,0 +1,1 @@
+"""Results as frames: tables over all runs, means over repetitions, export."""

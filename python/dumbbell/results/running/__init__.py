@@ -1,0 +1,1 @@
+"""Making the runs of a scenario, here or by workers."""

@@ -1,0 +1,1 @@
+"""Statistics of results: intervals, changes, harm, slowdowns, and warnings about weak results."""

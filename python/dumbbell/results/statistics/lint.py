@@ -1,0 +1,299 @@
+"""Warnings about weak results: too few repetitions, identical runs, scenarios prone to artifacts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dumbbell import registry
+from dumbbell.plan.build import build
+from dumbbell.results.record import Run
+from dumbbell.results.results import Results
+from dumbbell.results.statistics import lint_transport
+from dumbbell.results.statistics.warning import Warned, cell_names
+from dumbbell.scenario import Cell, Scenario
+from dumbbell.scenario.flow.application import Ping
+from dumbbell.scenario.flow.starts import default_jitters
+
+__all__ = ["LIMITED", "Warned", "lint"]
+
+LIMITED = 0.75
+"""Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
+cwnd-limited has more than 0.9: only recoveries leave part of the window unused."""
+
+MOST_NAMES = 3
+"""Flows that a warning names."""
+
+MOST_CELLS = 2000
+"""Cells that are looked at."""
+
+
+def lint(results: Results) -> list[Warned]:
+    """Return warnings about weak results: one for each kind of weakness."""
+    pairs = _pairs(results)
+    if not pairs:
+        return []
+    cells = [runs for _, runs in pairs]
+    return [
+        *_facts(cells),
+        *_variants(results.scenario),
+        *lint_transport.stacks(pairs),
+        *lint_transport.mixed_stacks(pairs),
+        *_repetitions(results.scenario, pairs),
+        *_nothing_delivered(pairs),
+        *_flows(pairs),
+        *lint_transport.no_marks(pairs),
+        *_losses(cells),
+        *_intervals(results.scenario, cells),
+        *_phases(pairs),
+    ]
+
+
+Pairs = Sequence[tuple[Cell, list[Run]]]
+
+
+def _pairs(results: Results) -> Pairs:
+    """Return the cells with their runs; of a very large sweep, cells at equal distances."""
+    cells = results.scenario.cells
+    step = -(-len(cells) // MOST_CELLS)
+    of = {json.dumps(cell.values, sort_keys=True): cell for cell in cells[::step]}
+    groups: dict[str, list[Run]] = {}
+    for index, (number, _) in enumerate(results.runs.places):
+        if step == 1 or number % step == 0:
+            run = results.runs[index]
+            groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
+    return [(of[key], runs) for key, runs in groups.items()]
+
+
+def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
+    """Collect the warnings that the runs themselves carry."""
+    for key, name in (("invalid", "invalid-run"), ("warnings", "doubtful-run")):
+        found: dict[str, list[Run]] = {}
+        for run in (run for runs in cells for run in runs):
+            for sentence in run.facts.get(key, []):
+                found.setdefault(sentence, []).append(run)
+        for sentence, runs in found.items():
+            text = f"{'invalid: ' if key == 'invalid' else ''}{sentence}"
+            yield Warned(name, text, cell_names(runs))
+
+
+def _variants(scenario: Scenario) -> Iterator[Warned]:
+    """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
+    if not scenario.variants:
+        return
+    flows = (flow for cell in scenario.cells for flow in cell.scenario.single_flows)
+    used = {flow.variant.name for flow in flows if flow.variant is not None}
+    unused = [f"'{name}'" for name in scenario.variants if name not in used]
+    if unused:
+        yield Warned("unused-variant", f"no flow uses {', '.join(unused)} of [variants]")
+
+
+def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
+    cells = [runs for _, runs in pairs]
+    once = [runs[0] for runs in cells if len(runs) == 1]
+    if once:
+        compared = f" and is too few to compare cells (at least {_least()})" if len(cells) > 1 else ""
+        yield Warned(
+            "one-repetition",
+            f"a single repetition doesn't show random variation{compared}: set repetitions = 10 or more",
+            () if len(once) == len(cells) else cell_names(once),
+        )
+    same = [(cell, runs) for cell, runs in pairs if len(runs) > 1 and _identical(runs)]
+    if same:
+        why = (
+            " (nothing varies with the seed: set start_jitter, or jitter on a link)"
+            if not any(_varies(cell.scenario) for cell, _ in same)
+            else ""
+        )
+        yield Warned(
+            "identical-repetitions",
+            f"the repetitions are all identical, so their interval doesn't measure random variation{why}",
+            () if len(same) == len(cells) else cell_names([runs[0] for _, runs in same]),
+        )
+    least = _least(tied=True) if len(same) > 1 else 0
+    few = sorted({len(runs) for _, runs in same if len(runs) < least})
+    if few:
+        yield Warned(
+            "too-few-repetitions",
+            f"{few[0]} identical repetitions are too few to test the difference between cells: at least {least}",
+        )
+    if scenario.until is not None:
+        most = [runs[0] for runs in cells if len(runs) >= scenario.until.at_most]
+        if most:
+            yield Warned(
+                "until-not-reached",
+                f"the interval may still be wider than {scenario.until.half_width}: the scenario allows no more than "
+                f"{scenario.until.at_most} repetitions",
+                cell_names(most),
+            )
+
+
+def _least(*, tied: bool = False) -> int:
+    """Return the number of repetitions from which a comparison of cells is possible."""
+    from dumbbell.metrics.repetitions import least_repetitions  # noqa: PLC0415 - imports NumPy
+
+    return least_repetitions(tied=tied)
+
+
+def _identical(runs: Sequence[Run]) -> bool:
+    return all(run.flows == runs[0].flows for run in runs)
+
+
+def _varies(scenario: Scenario) -> bool:
+    """True if the start of flows or the time of packets has jitter."""
+    if scenario.start_jitter is not None:
+        return scenario.start_jitter.ns > 0 or _jittered(scenario)
+    return any(default_jitters(scenario)) or _jittered(scenario)
+
+
+def _nothing_delivered(pairs: Pairs) -> Iterator[Warned]:
+    """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
+    found: dict[str, list[Run]] = {}
+    for cell, runs in pairs:
+        packet_s = 12_000 / min((link["rate_bps"] for link in build(cell.scenario)["links"]), default=1)
+        for number, flow in enumerate(runs[0].flows):
+            rows = [run.flows[number] for run in runs]
+            if flow["application"] != "ping" and not any(row["delivered_bytes"] for row in rows):
+                text = (
+                    f"flow '{flow['name']}' delivered nothing: a packet of 1500 bytes takes {packet_s:.3g} s on the "
+                    "slowest link"
+                )
+                found.setdefault(text, []).append(runs[0])
+    for text, runs in found.items():
+        yield Warned("nothing-delivered", text, () if len(runs) == len(pairs) else cell_names(runs))
+
+
+def _flows(pairs: Pairs) -> Iterator[Warned]:
+    limited: dict[str, list[Run]] = {}
+    unsettled: dict[str, list[Run]] = {}
+    variants = registry.variants()
+    # Results of a kernel have its names, such as bbr for bbr1.
+    known = {**variants, **{alias: v for v in variants.values() for alias in v.aliases}}
+    for cell, runs in pairs:
+        for number, flow in enumerate(runs[0].flows):
+            rows = [run.flows[number] for run in runs]
+            used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
+            variant = known.get(flow["variant"])
+            # Such a variant sends at a rate; its window is only an upper bound.
+            paced = variant is not None and "pacing_rate" in variant.columns
+            if used < LIMITED and not paced:
+                limited.setdefault(flow["name"], []).append(runs[0])
+                continue
+            calm = all(row["fast_retransmits"] + row["timeouts"] == 0 for row in rows)
+            by_loss = variant is not None and variant.on_delay == "none" and variant.on_loss != "none"
+            loss_based = by_loss and variant is not None and not variant.needs_marks
+            # A mark is a congestion signal, too.
+            if (
+                loss_based
+                and flow["application"] == "bulk"
+                and calm
+                and not lint_transport.marks_of(cell, runs, flow["name"])
+            ):
+                unsettled.setdefault(flow["name"], []).append(runs[0])
+    for name, where in limited.items():
+        yield Warned(
+            "not-window-limited",
+            f"flow '{name}' used less than {100 * LIMITED:.0f} % of its congestion window: its application or the "
+            "receive window limited it, so its rate doesn't show its congestion control",
+            cell_names(where),
+        )
+    for name, where in unsettled.items():
+        yield Warned(
+            "no-loss",
+            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or "
+            "its receive window limits it",
+            cell_names(where),
+        )
+
+
+def _mean(rows: Sequence[dict[str, Any]], metric: str) -> float:
+    values = [row[metric] for row in rows if row.get(metric) is not None]
+    return sum(values) / len(values) if values else math.nan
+
+
+def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
+    rare = []
+    for runs in cells:
+        drops = sum(flow["dropped_packets"] for run in runs for flow in run.flows)
+        marks = sum(queue["marks"] for run in runs for queue in run.queues)
+        if 0 < drops < len(runs) and marks < len(runs):
+            rare.append(runs[0])
+    if rare:
+        yield Warned(
+            "rare-losses",
+            "less than one loss a run: figures that depend on losses are decided by a handful of packets",
+            cell_names(rare),
+        )
+
+
+def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
+    apart, begin = [], scenario.measure_from.seconds
+    for runs in cells:
+        spans = [
+            (max(flow["start_s"], begin), flow["stop_s"])
+            for flow in runs[0].flows
+            if flow["application"] == "bulk" and flow["stop_s"] > flow["start_s"]
+        ]
+        longest = max((b - a for a, b in spans), default=0.0)
+        common = min((b for _, b in spans), default=0.0) - max((a for a, _ in spans), default=0.0)
+        if len(spans) > 1 and common < 0.9 * longest:
+            apart.append(runs[0])
+    if apart:
+        yield Warned(
+            "different-intervals",
+            "the flows' rates are measured over different intervals (each over its own): compare shares over the "
+            "time that they have in common (measure_from)",
+            cell_names(apart) if len(apart) < len(cells) else (),
+        )
+
+
+def _phases(pairs: Pairs) -> Iterator[Warned]:
+    """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
+    found: dict[str, list[Run]] = {}
+    for cell, runs in pairs:
+        if len(cell.scenario.single_flows) > 1 and not _varies(cell.scenario):
+            found.setdefault(_together(cell.scenario), []).append(runs[0])
+    for together, runs in found.items():
+        yield Warned(
+            "phase-effects",
+            f"nothing varies the timing of packets{together}: with drop-tail queues phase effects may decide which "
+            "flow loses packets, and a real network may share the rate otherwise; set start_jitter, and jitter of a "
+            "packet's transmission time on the access links",
+            () if len(runs) == len(pairs) else cell_names(runs),
+        )
+
+
+def _together(scenario: Scenario) -> str:
+    """Return a clause with the flows that start at the same instant; empty without any."""
+    names: dict[int, list[str]] = {}
+    for flow in scenario.single_flows:
+        if not isinstance(flow.application, Ping):
+            names.setdefault(flow.start.ns, []).append(f"'{flow.group or flow.name}'")
+    most = max(names.values(), key=len, default=[])
+    if len(most) < 2:
+        return ""
+    most = list(dict.fromkeys(most))
+    if len(most) == 1:
+        return f", and the copies of flow {most[0]} start at the same instant"
+    more = len(most) - MOST_NAMES
+    listed = [*most[:MOST_NAMES], *([f"{more} more"] if more > 0 else [])]
+    return f", and flows {', '.join(listed[:-1])} and {listed[-1]} start at the same instant"
+
+
+def _jittered(scenario: Scenario) -> bool:
+    """True if a link has jitter, the intervals of a CBR flow have, or transfers arrive at random times."""
+    plan = build(scenario)
+    if any(flow["application"].get("arrivals", {}).get("kind") == "poisson" for flow in plan["flows"]):
+        return True
+    links = any(_spread_ns(link.get("jitter")) > 0 for link in plan["links"])
+    return links or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])
+
+
+def _spread_ns(jitter: dict[str, Any] | None) -> int:
+    """Return a measure of a link's jitter, ns; 0 if all packets have the same delay."""
+    if jitter is None:
+        return 0
+    spread: int = jitter[{"uniform": "max_ns", "normal": "sd_ns"}.get(jitter["distribution"], "mean_ns")]
+    return spread

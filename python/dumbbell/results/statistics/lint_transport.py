@@ -1,0 +1,133 @@
+"""Warnings about endpoints: stacks that lack a feature, and missing congestion marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dumbbell import _core, registry
+from dumbbell.plan.build import build
+from dumbbell.registry import Requirement
+from dumbbell.results.record import Run
+from dumbbell.results.statistics.warning import Warned, cell_names
+from dumbbell.scenario import Cell
+from dumbbell.scenario.flow.model import Flow
+from dumbbell.scenario.network.routes import Routes
+
+__all__ = ["marks_of", "mixed_stacks", "no_marks", "stacks"]
+
+Cells = Sequence[tuple[Cell, Sequence[Run]]]
+"""The cells that have runs."""
+
+
+def stacks(cells: Cells) -> Iterator[Warned]:
+    """Warn of variants on a stack without a feature on which their document relies. A kernel has its own stack."""
+    found: dict[tuple[str, str, tuple[str, ...]], tuple[dict[str, None], list[Run]]] = {}
+    for cell, runs in cells:
+        if runs[0].facts:
+            continue
+        for flow in cell.scenario.single_flows:
+            missing = _missing(flow)
+            stack = flow.endpoint_stack
+            if missing and stack is not None and flow.variant is not None:
+                key = registry.variant(flow.variant.name).name, stack.label, tuple(r.feature for r in missing)
+                names, where = found.setdefault(key, ({}, []))
+                names[flow.name] = None
+                where.append(runs[0])
+    for (name, label, features), (flows, where) in found.items():
+        variant = registry.variant(name)
+        missing = [r for r in variant.requires if r.feature in features]
+        preset = registry.stack(label.partition("(")[0])
+        instead = "" if preset.transport == "quic" else f'write stack = "{variant.default_stack}", or '
+        reasons = "; ".join(f"{r.source}: {r.why}" for r in missing)
+        settings = ", ".join(dict.fromkeys(part for r in missing for part in r.settings.split(", ")))
+        yield Warned(
+            "stack",
+            f"{_listed(list(flows))}: {name} is on stack '{label}', which lacks {' and '.join(features)} "
+            f"({reasons}): {instead}add {settings} to the stack",
+            cell_names(where) if len(where) < len(cells) * len(flows) else (),
+        )
+
+
+def _missing(flow: Flow) -> list[Requirement]:
+    """Return the features on which a flow's variant relies and which its stack lacks."""
+    stack = flow.endpoint_stack
+    if stack is None or flow.variant is None or flow.variant.own is not None:
+        return []
+    lacking = _core.lacking(flow.variant.name, stack.name, dict(stack.params))
+    settable = {p.name for p in registry.stack(stack.name).params}
+    # A QUIC endpoint has neither timestamps nor undo, and no setting adds them.
+    return [
+        r
+        for r in registry.variant(flow.variant.name).requires
+        if r.feature in lacking and all(s.split(" = ")[0] in settable for s in r.settings.split(", "))
+    ]
+
+
+def _listed(flows: list[str]) -> str:
+    """Name up to three flows."""
+    if len(flows) == 1:
+        return f"flow '{flows[0]}'"
+    more = f" and {len(flows) - 3} more" if len(flows) > 3 else ""
+    return f"flows {', '.join(repr(name) for name in flows[:3])}{more}"
+
+
+def mixed_stacks(cells: Cells) -> Iterator[Warned]:
+    """Warn of variants that run on different stacks by default: their difference is also one of the stacks."""
+    found: dict[str, dict[str, None]] = {}
+    for cell, runs in cells:
+        for flow in cell.scenario.single_flows:
+            stack = flow.endpoint_stack
+            if stack is None or flow.transport != "tcp" or runs[0].facts:
+                continue
+            if flow.variant is not None and not flow.stack.name:
+                found.setdefault(stack.name, {})[flow.variant.name] = None
+    if len(found) > 1:
+        each = "; ".join(f"{_words(list(names))} on '{stack}'" for stack, names in found.items())
+        yield Warned(
+            "mixed-stacks",
+            f"the variants have different default stacks ({each}), so a difference between them may come from the "
+            'stack: name one for all flows, such as stack = "linux", to compare variants alone',
+        )
+
+
+def _words(names: list[str]) -> str:
+    """Join names: ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def no_marks(cells: Cells) -> Iterator[Warned]:
+    """Warn of flows whose main signal is congestion marks, and that received none."""
+    found: dict[str, list[Run]] = {}
+    for cell, runs in cells:
+        for flow in cell.scenario.single_flows:
+            if _needs_marks(flow) and flow.application.kind == "bulk" and not marks_of(cell, runs, flow.name):
+                found.setdefault(flow.name, []).append(runs[0])
+    for name, where in found.items():
+        yield Warned(
+            "no-marks",
+            f"flow '{name}' saw no congestion mark in any repetition, but marks are its variant's main signal: give "
+            "the bottleneck a queue that marks, such as codel with ecn = true, or dualpi2",
+            cell_names(where),
+        )
+
+
+def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
+    """Count the congestion marks at the queues on a flow's path, over all repetitions; 0 if it doesn't use ECN."""
+    number = next(n for n, flow in enumerate(cell.scenario.single_flows) if flow.name == name)
+    flow = cell.scenario.single_flows[number]
+    stack = flow.endpoint_stack
+    if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
+        return 0
+    plan = build(cell.scenario)
+    links = plan["links"]
+    routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
+    path = routes.path(plan["flows"][number]["from"], plan["flows"][number]["to"]) or []
+    on_path = {links[n]["name"] for n in path}
+    return sum(queue["marks"] for run in runs for queue in run.queues if queue["name"] in on_path)
+
+
+def _needs_marks(flow: Flow) -> bool:
+    variant = flow.variant
+    if flow.endpoint_stack is None or variant is None or variant.own is not None:
+        return False
+    return registry.variant(variant.name).needs_marks

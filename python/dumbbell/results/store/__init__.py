@@ -1,0 +1,1 @@
+"""The directory that keeps results: journal, batches, files of runs, manifest."""

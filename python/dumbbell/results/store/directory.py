@@ -1,0 +1,415 @@
+"""The directory that keeps results.
+
+::
+
+    DIR/manifest.json            the experiment: scenario, version, build, seed, host, start and end
+    DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
+    DIR/runs/                    the finished runs (`dumbbell.results.store.run_journal`)
+    DIR/series/KEY/TABLE.parquet a run's series, where the scenario traces them
+    DIR/captures/KEY/POINT.pcapng
+                                 its captures, where the scenario makes some
+    DIR/captures/KEY/NAME.sqlog, FLOW-N.qlog
+                                 its qlog files, likewise
+    DIR/flows.parquet, queues.parquet, transfers.parquet
+                                 all runs as tables, written when the last run is finished
+    DIR/.partial/                files being written, and the lock of the process that writes them; gone at the end
+
+KEY names a run by its whole plan. A run is stored after everything else of it is on disk: a process that is killed at
+any moment loses only the runs that it was making. Results of another scenario, version, build or back end are never
+mixed with those that a directory holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from dumbbell import _core
+from dumbbell.backends import Finished
+from dumbbell.exceptions import DumbbellError, ResultsError
+from dumbbell.results.record import UnreadRun
+from dumbbell.results.running.run_list import PART, RunLog
+from dumbbell.results.store import earlier_formats, manifests
+from dumbbell.results.store.build_hash import build_hash
+from dumbbell.results.store.file_names import file_name, files_in, write_names
+from dumbbell.results.store.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
+from dumbbell.results.store.run_journal import Batches, file_hash, unreadable
+from dumbbell.results.store.run_text import StoredRun
+from dumbbell.scenario import Scenario, files, trusted
+from dumbbell.scenario.own import disciplines as own_disciplines
+from dumbbell.scenario.own import variants as own_variants
+from dumbbell.scenario.own.code import OwnCode
+from dumbbell.scenario.own.disciplines import OwnDiscipline
+from dumbbell.scenario.own.variants import OwnVariant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+try:
+    import fcntl
+except ImportError:  # not a Unix: two processes in one directory are not detected
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Store"]
+
+FORMAT = 3
+EXTENDABLE = ("description", "repetitions", "until")
+"""Keys that may differ between calls that share a directory: repetitions are only ever added."""
+
+
+class Store:
+    """A results directory of one scenario."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.runs = Batches(self.path / "runs", self._replace)
+        self._lock: TextIO | None = None
+        self._log: RunLog | None = None
+
+    # ------------------------------------------------------------ begin and end
+
+    @contextmanager
+    def open(self, scenario: Scenario, backend: str) -> Iterator[None]:
+        """Begin or continue a scenario; ResultsError if the directory holds something else or is in use."""
+        try:
+            self._begin(scenario, backend)
+            yield
+        finally:
+            if self._lock is not None:
+                self.runs.release()
+                shutil.rmtree(self._partial, ignore_errors=True)
+                self._lock.close()
+                if fcntl is None:  # Windows can't remove a file while it is open
+                    shutil.rmtree(self._partial, ignore_errors=True)
+
+    @property
+    def _partial(self) -> Path:
+        return self.path / ".partial"
+
+    def _begin(self, scenario: Scenario, backend: str) -> None:
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            if self.is_begun():
+                self.check_same(scenario, backend)
+            elif any(self.path.iterdir()):
+                raise ResultsError(f"{self.path}: not empty, and not a results directory: choose another")
+            self._lock = self._locked()
+            for left in self._partial.iterdir():
+                if left.is_dir():
+                    shutil.rmtree(left)
+                elif left.suffix == ".new":
+                    left.unlink()
+            self._keep_files(scenario)
+            self._write_manifest(scenario, backend, finished=None)
+            self._log = self.runs.read(self._cells_per_part(scenario))
+            self.runs.begin(self._experiment(scenario, backend))
+
+    def is_begun(self) -> bool:
+        """Return True if the directory holds a manifest or runs."""
+        return (self.path / "manifest.json").exists() or any(self._experiments())
+
+    def _locked(self) -> TextIO:
+        """Lock the directory for this process; the lock ends with the process, even if it is killed."""
+        while True:
+            self._partial.mkdir(exist_ok=True)
+            place = self._partial / "lock"
+            try:
+                lock = place.open("w", encoding="utf-8")
+            except FileNotFoundError:  # the process that had the lock has just removed the folder
+                continue
+            if fcntl is None:
+                return lock
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                raise ResultsError(f"{self.path}: another process is writing results into it") from None
+            if place.exists() and place.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                return lock
+            lock.close()  # likewise: this lock has no name any more, so that it keeps nobody out
+
+    def finish(
+        self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, Callable[[Path], object]]], runs: int
+    ) -> None:
+        """Write the tables, each by its function, and the end of the manifest. The tables have so many runs."""
+        with self._writing():
+            self.runs.finish()
+            tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
+            for name, write in frames:
+                place = self.path / f"{name}.parquet"
+                self._replace(place, write)
+                tables[name] = file_hash(place)
+            self._write_manifest(scenario, backend, finished=_now(), tables=tables)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn the errors of a full disk, or of a directory that can't be written, into ResultsError."""
+        try:
+            yield
+        except OSError as e:
+            raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
+
+    def manifest(self) -> dict[str, Any]:
+        """Read the manifest. One that is lost, or can't be read, is put together again from the runs."""
+        file = self.path / "manifest.json"
+        why = None
+        try:
+            return manifests.checked(manifests.read(file), FORMAT)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as e:
+            why = str(e)
+        found = max(self._experiments(), key=lambda e: int(e["repetitions"]), default=None)
+        if found is not None:
+            return found
+        if why is not None:
+            raise ResultsError(f"{self.path}: no readable manifest.json: {why}")
+        raise ResultsError(f"{self.path}: no results here: a directory that dumbbell run --out has made is needed")
+
+    def _experiments(self) -> Iterator[dict[str, Any]]:
+        """Yield the experiments that the stored runs name."""
+        for content in self.runs.experiments():
+            try:
+                if content.get("format") == FORMAT:
+                    yield manifests.checked(content, FORMAT)
+            except ValueError:
+                continue
+
+    def scenario(self) -> Scenario:
+        """Read the scenario that the directory holds."""
+        manifest = self.manifest()
+        try:
+            stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
+            of_flows = {name: OwnVariant(name, c) for name, c in manifest.get("registered", {}).items()}
+            links = manifest.get("registered_disciplines", {})
+            of_links = {name: OwnDiscipline(name, c) for name, c in links.items()}
+            with (
+                files.beside(files.Files(self.path, stored, asleep=True)),
+                own_variants.scope(of_flows),
+                own_disciplines.scope(of_links),
+                trusted(),
+            ):
+                document = manifest["scenario"]
+                if manifest["format"] == earlier_formats.BEFORE_DEFAULT_STACKS:
+                    document = earlier_formats.with_stacks(document)
+                return Scenario.from_dict(document)
+        except (DumbbellError, KeyError) as e:
+            raise ResultsError(f"{self.path}: its scenario does not read: {e}") from None
+
+    def read(self, scenario: Scenario) -> RunLog:
+        """Find the finished runs of the scenario that the directory holds, or of a new one."""
+        if self._log is not None:
+            return self._log
+        manifest = self.manifest()
+        if manifest["format"] <= earlier_formats.BEFORE_BATCHES:
+            return earlier_formats.read(self.path, scenario)
+        return self.runs.read(manifest["cells_per_part"])
+
+    def frame(self, name: str, runs: int, wanted: Container[str] | None = None) -> pl.DataFrame | None:
+        """Read a table that was written at the end; None unless it is whole and has the runs that are here.
+
+        With ``wanted``, only the swept paths and these columns are read.
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        tables = self.manifest().get("tables") or {}
+        place = self.path / f"{name}.parquet"
+        if [tables.get("runs"), tables.get("of")] != [runs, self.runs.hash()] or not place.exists():
+            return None
+        if file_hash(place) != tables.get(name):
+            return None
+        if wanted is None:
+            return pl.read_parquet(place)
+        columns = list(pl.read_parquet_schema(place))
+        before = columns.index("run")
+        return pl.read_parquet(place, columns=[c for k, c in enumerate(columns) if k < before or c in wanted])
+
+    def check_same(self, scenario: Scenario, backend: str) -> None:
+        """Refuse to mix two scenarios, versions, builds or back ends in one directory."""
+        manifest = self.manifest()
+        if manifest.get("version") != _core.version:
+            theirs = manifest.get("version")
+            raise ResultsError(
+                f"{self.path}: holds results of dumbbell {theirs}, this is {_core.version}: choose another directory"
+            )
+        if manifest.get("build") != build_hash():
+            raise ResultsError(
+                f"{self.path}: holds results of another build of dumbbell {_core.version} "
+                f"({manifest.get('build', 'unknown')}; this is {build_hash()}): choose another directory"
+            )
+        if manifest.get("backend") != backend:
+            raise ResultsError(
+                f"{self.path}: holds results of back end '{manifest.get('backend')}', not '{backend}': "
+                "choose another directory"
+            )
+        stored = {key: manifest.get(key, {}) for key in ("registered", "registered_disciplines")}
+        held = _identity(self.scenario(), manifest["files"], stored)
+        now = _identity(scenario, _stored_names(scenario), _registered(scenario))
+        different = [key for key in now if held.get(key) != now[key]]
+        if different:
+            raise ResultsError(
+                f"{self.path}: holds another scenario ('{held['name']}'; {', '.join(different)} differ"
+                f"{'s' if len(different) == 1 else ''}): choose another directory"
+            )
+
+    def _keep_files(self, scenario: Scenario) -> None:
+        """Copy the files that the scenario reads, so that the results can be moved."""
+        for path, name in _stored_names(scenario).items():
+            place = self.path / "files" / name
+            if not place.exists():
+                place.parent.mkdir(exist_ok=True)
+                source = scenario.external_files[path]
+                self._replace(place, partial(shutil.copyfile, source))
+
+    def _experiment(self, scenario: Scenario, backend: str) -> dict[str, Any]:
+        """Return everything of the manifest that the runs depend on."""
+        return {
+            "format": FORMAT,
+            "version": _core.version,
+            "build": build_hash(),
+            "backend": backend,
+            "name": scenario.name,
+            "seed": scenario.seed,
+            "repetitions": scenario.repetitions,
+            "cells": len(scenario.cells),
+            "cells_per_part": self._cells_per_part(scenario),
+            "files": _stored_names(scenario),
+            **_registered(scenario),
+            "scenario": scenario.to_dict(),
+        }
+
+    def _cells_per_part(self, scenario: Scenario) -> int:
+        """Return the number of neighboring cells whose runs are stored together; the same as long as they exist."""
+        if self.is_begun():
+            return int(self.manifest()["cells_per_part"])
+        return max(PART // scenario.repetitions, 1)
+
+    def _write_manifest(
+        self, scenario: Scenario, backend: str, *, finished: str | None, tables: dict[str, str | int] | None = None
+    ) -> None:
+        path = self.path / "manifest.json"
+        started = _now()
+        if path.exists() and finished is not None:
+            started = self.manifest()["started"]
+        content = {
+            **self._experiment(scenario, backend),
+            "runs": len(scenario.cells) * scenario.repetitions,
+            "started": started,
+            "finished": finished,
+            "tables": tables,
+            "host": {
+                "name": platform.node(),
+                "system": platform.platform(),
+                "machine": platform.machine(),
+                "cpus": os.cpu_count(),
+                "python": platform.python_version(),
+            },
+        }
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        self._replace(path, lambda p: p.write_text(text, encoding="utf-8"))
+
+    # ------------------------------------------------------------ runs
+
+    def keep(self, finished: Finished, cell: int, key: str) -> None:
+        """Write a finished run of a cell, its series and captures first."""
+        with self._writing():
+            self._keep_run_files(RunFiles.of(finished), key)
+            self.runs.keep(cell, UnreadRun.of(finished, key).read())
+
+    def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles | MovedFiles]) -> None:
+        """Write finished runs that are text already; first their series and captures, by key."""
+        with self._writing():
+            for key, made in files.items():
+                self._keep_run_files(made.files(), key)
+            self.runs.keep_stored(runs)
+
+    def apart(self) -> AbstractContextManager[Path]:
+        """Make a folder for files that other processes write: they move from there to their places."""
+        return folder_of_files(self._partial)
+
+    def _keep_run_files(self, files: RunFiles, key: str) -> None:
+        if files.series:
+            place = self._emptied("series", key, files.series)
+            for name, write in files.series.items():
+                self._replace(place / f"{file_name(name)}.parquet", write)
+        if files.captures or files.qlogs:
+            place = self._emptied("captures", key, [*files.captures, *files.qlogs])
+            for name, write in files.captures.items():
+                suffix = "" if name.endswith(".qlog") else ".pcapng"
+                self._replace(place / f"{file_name(name)}{suffix}", write)
+            for name, write in files.qlogs.items():
+                self._replace(place / f"{file_name(name)}.sqlog", write)
+
+    def _emptied(self, kind: str, key: str, names: Iterable[str]) -> Path:
+        """Make the folder of a run's files with these names; a killed process may have left some."""
+        place = self.path / kind / key
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        write_names(place, names)
+        return place
+
+    def captures(self, key: str) -> dict[str, Path]:
+        """Find the captures that are kept of a run, by point."""
+        return files_in(self.path / "captures" / key, ".pcapng")
+
+    def qlogs(self, key: str) -> dict[str, Path]:
+        """Find the qlog files that are kept of a run, by name."""
+        return files_in(self.path / "captures" / key, ".sqlog")
+
+    def tables(self, key: str) -> list[str]:
+        """Name the series tables that are kept of a run."""
+        return sorted(files_in(self.path / "series" / key, ".parquet"))
+
+    def table(self, key: str, name: str) -> pl.DataFrame:
+        """Read a series table; ResultsError if it is damaged."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        file = self.path / "series" / key / f"{file_name(name)}.parquet"
+        try:
+            return pl.read_parquet(file)
+        except unreadable() as e:
+            raise ResultsError(f"{file}: a series that can't be read: {str(e).splitlines()[0]}") from None
+
+    def _replace(self, path: Path, write: Callable[[Path], object]) -> None:
+        """Write a file apart, then put it into its place in one step."""
+        temporary = self._partial / f"{path.name}.new"
+        write(temporary)
+        temporary.replace(path)
+
+
+def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Everything that decides the results, defaults written out."""
+    content = scenario.model_dump(mode="json", by_alias=True) | {"files": names, **registered}
+    return {key: value for key, value in content.items() if key not in EXTENDABLE}
+
+
+def _stored_names(scenario: Scenario) -> dict[str, str]:
+    """Name the copies of the files that a scenario reads: by their content, with the suffix that they had."""
+    _ = scenario.cells.seen  # every cell has named its files
+    every = scenario.external_files.items()
+    return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
+
+
+def _registered(scenario: Scenario) -> dict[str, dict[str, str]]:
+    """Return the variants and disciplines that the program has registered: by name, the hash of its content."""
+    seen = scenario.cells.seen
+    kinds: dict[str, Iterable[OwnCode]] = {
+        "registered": seen.own.values(),
+        "registered_disciplines": seen.disciplines.values(),
+    }
+    return {
+        key: {own.name: own.content for own in sorted(found, key=lambda own: own.name) if not own.key}
+        for key, found in kinds.items()
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,49 @@
+"""Results directories of earlier formats: they can be read, not continued.
+
+Format 2 held one file a run, ``runs/KEY.json``. In format 1, besides, a flow that named no preset ran on `rfc`,
+whatever its variant.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dumbbell.results.record import Run, run_key
+from dumbbell.results.running.run_list import RunLog
+from dumbbell.scenario import Scenario
+
+__all__ = ["BEFORE_BATCHES", "BEFORE_DEFAULT_STACKS", "read", "with_stacks"]
+
+BEFORE_BATCHES = 2
+BEFORE_DEFAULT_STACKS = 1
+
+
+def read(folder: Path, scenario: Scenario) -> RunLog:
+    """Read the runs of a directory of format 1 or 2."""
+    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415 - imports this module
+
+    log = RunLog()
+    for job in jobs_of(scenario):
+        key = run_key(job)
+        file = folder / "runs" / f"{key}.json"
+        try:
+            run = Run(index=0, key=key, **json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            log.damaged += file.exists()
+            continue
+        log.add(job.cell.number, run)
+    return log
+
+
+def with_stacks(document: dict[str, Any]) -> dict[str, Any]:
+    """Name the preset of every flow that named none before variants had default stacks."""
+
+    def named(flow: dict[str, Any]) -> dict[str, Any]:
+        stack = flow.get("stack", {})
+        if "variant" not in flow or not isinstance(stack, dict):
+            return flow
+        return {**flow, "stack": {"preset": "rfc", **stack}}
+
+    return {**document, "flows": [named(flow) for flow in document["flows"]]}

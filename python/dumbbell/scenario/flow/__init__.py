@@ -1,0 +1,1 @@
+"""The flows of a scenario: applications, workloads, sizes, starts and presets."""

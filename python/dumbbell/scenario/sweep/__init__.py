@@ -1,0 +1,1 @@
+"""The sweep of a scenario: its cells, their checks, seeds and repetitions."""

@@ -1,0 +1,233 @@
+"""``dumbbell study``: list, show and run the studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dumbbell.cli import front, output
+from dumbbell.common.words import counted
+
+if TYPE_CHECKING:
+    from dumbbell.studies import Done, Finding
+
+__all__ = ["study"]
+
+COLORS = {
+    "agrees": "green",
+    "differs": "dark_orange3",
+    "depends": "dark_cyan",
+    "not shown": "bright_black",
+    "not measured": "bright_black",
+}
+
+
+def _names() -> list[str]:
+    from dumbbell.studies import studies  # noqa: PLC0415
+
+    return list(studies())
+
+
+name_argument = click.argument(
+    "name",
+    metavar="NAME",
+    shell_complete=front.names(_names),
+    help="The study; `dumbbell study list` lists them.",
+)
+
+
+@click.group("study", cls=front.Group)
+def study() -> None:
+    """Repeat published experiments, and compare the results with their claims."""
+
+
+@study.command("list")
+@front.json()
+def list_(as_json: bool) -> None:
+    """List the studies."""
+    from dumbbell.studies import studies  # noqa: PLC0415
+
+    found = list(studies().values())
+    if as_json:
+        keys = ("name", "title", "what")
+        output.document([{**{k: getattr(s, k) for k in keys}, "claims": len(s.paper.claims)} for s in found])
+        return
+    rows = [(s.name, s.title, len(s.experiments), len(s.paper.claims)) for s in found]
+    output.print_table("Studies", ["name", "title", "experiments", "claims"], rows)
+
+
+@study.command("show", examples=["dumbbell study show ns2-cbr"])
+@name_argument
+@front.json()
+def show(name: str, as_json: bool) -> None:
+    """Show a study: its source, its experiments with their scenario files, the claims."""
+    from rich.padding import Padding  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from dumbbell.studies import study as find_study  # noqa: PLC0415
+
+    s = find_study(name)
+    if as_json:
+        files = [{**e.model_dump(), "file": str(s.scenario_file(e))} for e in s.experiments]
+        output.document({**s.model_dump(), "experiments": files})
+        return
+    console = output.stdout(width=120)
+    console.print(Text(s.name, style="bold").append(f": {s.title}", style="not bold"))
+    console.print(f"after {', '.join(s.paper.authors)}: {s.paper.title} ({s.paper.method})", style="dim")
+    console.print(f"\n{' '.join(s.what.split())}")
+    console.print("\n[bold]Experiments[/bold] (plain scenarios: copy one, change it, `dumbbell run` it)")
+    for e in s.experiments:
+        scenario = s.scenario(e)
+        size = f"{counted(len(scenario.cells), 'cell')} x {counted(scenario.repetitions, 'repetition')}"
+        figures = f"; figures {e.figures}" if e.figures else ""
+        console.print(Padding(Text(f"{e.name}: {e.what} ({size}{figures})"), (0, 0, 0, 2), expand=False))
+        console.print(
+            Padding(Text(str(s.scenario_file(e)), style="cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 4))
+        )
+    console.print("\n[bold]Claims[/bold]")
+    claims = Table.grid(padding=(0, 2))
+    claims.add_column(style="cyan", no_wrap=True)
+    for c in s.paper.claims:
+        judged = s.rule_text(c) + (f" Revised after numbers were seen: {c.revised}" if c.revised else "")
+        claims.add_row(f"  {c.id}", Text(c.text).append(f"\n{judged}" if judged else "", style="dim"))
+    console.print(claims)
+
+
+@study.command(
+    "run",
+    examples=(
+        "dumbbell study run ns2-cbr --quick",
+        "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
+        "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel, decisive cells in the "
+        "simulator too",
+        "dumbbell study run ns2-cbr --quick --backend kernel -o emulation=link    # on this host's clock",
+        "dumbbell study run ns2-cbr --json | jq '.claims[] | {id, verdict}'",
+    ),
+)
+@name_argument
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Directory for runs, figures and report. Default: results/NAME.",
+)
+@click.option("--quick", is_flag=True, help="Fewer repetitions and points, for a first impression.")
+@front.jobs()
+@click.option(
+    "--backend",
+    metavar="NAME",
+    default="sim",
+    show_default=True,
+    help="The back end, as with `dumbbell run`: sim, uml, kernel or ssh.",
+)
+@front.options()
+@front.hosts()
+@click.option(
+    "--kernel/--no-kernel",
+    default=True,
+    show_default=True,
+    help="With the simulator: run the decisive cells on the virtual-time kernel too, if one is there. With "
+    "--backend uml they always run in the simulator too.",
+)
+@front.json()
+def run(
+    name: str,
+    out: Path | None,
+    quick: bool,
+    jobs: int | None,
+    backend: str,
+    options: tuple[str, ...],
+    hosts: Path | None,
+    keep_agent: bool,
+    kernel: bool,
+    as_json: bool,
+) -> None:
+    """Run a study: all its experiments, a verdict for each claim, figures and a report."""
+    from dumbbell.backends import backend as find_backend  # noqa: PLC0415
+    from dumbbell.common.extras import require  # noqa: PLC0415
+    from dumbbell.studies import run_study  # noqa: PLC0415
+    from dumbbell.studies import study as find_study  # noqa: PLC0415
+    from dumbbell.studies.json_document import document  # noqa: PLC0415
+    from dumbbell.studies.kernel_column import why_no_kernel  # noqa: PLC0415
+    from dumbbell.studies.real_time import real_time_text  # noqa: PLC0415
+
+    require("jinja2", "matplotlib")  # before the runs, which may take long
+    found = find_study(name)
+    given = {**front.options_of(options), **front.of_hosts(backend, hosts, keep_agent)}
+    if backend == "kernel":  # one run whose link differs ends no study
+        given = {"calibration": "mark", **given}
+    chosen = find_backend(backend, given)
+    if backend == "kernel":
+        absent, real = why_no_kernel(), real_time_text(found, quick=quick)
+        here = given.get("emulation", "best") in {"link", "tc"}
+        if found.real_programs:
+            output.note(f"The runs have real programs and are made in real time, one by one: up to {real}.")
+        elif here:
+            output.note(f"The runs are made in real time; all of the study would take up to {real}.")
+        elif absent:
+            output.note(
+                f"The runs are made in real time; all of the study would take up to {real}. Virtual time is faster: "
+                f"{absent}."
+            )
+        else:
+            chosen = find_backend("kernel", {**given, "emulation": "uml"})
+            output.note(f"The runs are made in virtual time: in real time they would take up to {real}.")
+    if backend == "ssh":
+        output.note(f"The runs are made in real time, one by one: up to {real_time_text(found, quick=quick)}.")
+    made_by = "" if backend == "sim" else f"-{backend}"
+    place = out if out is not None else Path("results") / (name + made_by + ("-quick" if quick else ""))
+    done = run_study(
+        found, place, quick=quick, jobs=jobs, backend=chosen, kernel=kernel, watch=output.progress, note=output.note
+    )
+    if as_json:
+        output.document(document(done))
+    else:
+        _print(done)
+
+
+def _print(done: Done) -> None:
+    """Print the claims with their verdicts, then the files, the page last."""
+    from dumbbell.studies.report_files import files  # noqa: PLC0415
+
+    texts = {c.id: c.text for c in done.study.paper.claims}
+    if done.analysis.findings:
+        _print_claims(done.analysis.findings, texts)
+    for table in done.analysis.tables if not done.analysis.findings else ():
+        output.print_frame(table.title, table.frame)
+    for sentence in done.analysis.summary[:1]:
+        output.stdout().print(sentence, soft_wrap=True)
+    if done.column is not None:
+        for row in [done.column.table()] if done.column.rows else []:
+            output.print_frame(row.title, row.frame)
+        output.stdout().print(done.column.summary, soft_wrap=True)
+    for name, cells in done.refused.items():
+        reasons = "; ".join(dict.fromkeys(cells.values()))
+        output.note(f"{name}: {counted(len(cells), 'cell')} not run on the back end {done.backend}: {reasons}")
+    quick = " (quick: fewer repetitions and points)" if done.quick else ""
+    click.echo(f"{counted(done.runs, 'run')} in {done.seconds:.1f} s{quick}")
+    click.echo("")
+    named = files(done)
+    click.echo(f"numbers   {done.out / 'study.json'}, {done.out / 'tables'}/*.csv")
+    click.echo(f"runs      {done.out / 'runs'}/*")
+    for path in named:
+        if path.suffix == ".png":
+            click.echo(f"figure    {path} (.svg)")
+    click.echo(f"report    {done.report}")
+
+
+def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(title="Claims", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim and result", overflow="fold")
+    for f in findings:
+        found = Text(texts[f.claim], style="bold").append(f"\n{f.why}", style="not bold")
+        table.add_row(Text(f.verdict.value, style=COLORS[f.verdict.value]), found)
+    output.stdout(width=120).print(table)

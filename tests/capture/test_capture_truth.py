@@ -1,0 +1,72 @@
+"""The labels of the rules `dumbbell`, compared with the simulator's own facts in packet comments."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import polars as pl
+import pytest
+from test_run_captures import blocks
+
+import dumbbell
+from dumbbell import capture
+from dumbbell.scenario import Scenario
+
+TEXT = """
+name = "truth"
+duration = "20 s"
+seed = {seed}
+capture = {{at = ["sender", "receiver"], snaplen = "100 bytes"}}
+[network]
+topology = "dumbbell"
+access = {{rate = "1 Gbit/s", delay = "1 ms"}}
+[network.bottleneck]
+rate = "20 Mbit/s"
+delay = "20 ms"
+loss = "{loss} %"
+reordering = {{share = "{share} %", delay = "{delay} ms"}}
+queue = {{discipline = "droptail", limit = "60 packets"}}
+[[flows]]
+name = "f"
+variant = "cubic"
+stack = "{stack}"
+"""
+PATHS = [(1, 0, 1), (0.5, 10, 5), (0.5, 10, 15), (0, 10, 8)]
+"""Losses, share of reordered packets, %; their delay, ms: on a round trip of 42 ms and a queue of up to 36 ms."""
+
+
+def retransmissions(path: Path) -> set[int]:
+    """Return the frames that are marked as retransmissions in their comments."""
+    number, found = 0, set()
+    for kind, body in blocks(path):
+        if kind != 6:
+            continue
+        number += 1
+        captured = struct.unpack_from("<I", body, 12)[0]
+        at = 20 + (captured + 3) // 4 * 4
+        while at + 4 <= len(body):
+            code, length = struct.unpack_from("<HH", body, at)
+            if code == 1 and body[at + 4 :].startswith(b"retransmission"):
+                found.add(number)
+            at += 4 + (length + 3) // 4 * 4
+    return found
+
+
+@pytest.mark.parametrize("stack", ["linux", "rfc"])
+def test_true_retransmissions_are_found(stack: str, tmp_path: Path) -> None:
+    counts = {"sender": [0, 0, 0], "receiver": [0, 0, 0]}
+    for n, (loss, share, delay) in enumerate(PATHS):
+        text = TEXT.format(seed=n + 1, loss=loss, share=share, delay=delay, stack=stack)
+        files = dumbbell.run(Scenario.from_toml(text), out=tmp_path / str(n)).captures(0)
+        for place, path in files.items():
+            rows = capture.analyze(path, rules="dumbbell").packets
+            found = set(rows.filter(pl.col("retransmission")).select("frame").collect()["frame"].to_list())
+            true = retransmissions(path)
+            for i, count in enumerate((len(found & true), len(found), len(true))):
+                counts[place][i] += count
+    for place, least in (("sender", 0.999), ("receiver", 0.99)):
+        both, found_all, true_all = counts[place]
+        assert true_all > 150
+        assert both / found_all > least, (place, counts)
+        assert both / true_all > least, (place, counts)

@@ -1,0 +1,124 @@
+"""The start of the command line: a call imports only what it needs, so that it answers at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from test_capture import connection, pcap
+
+import dumbbell.cli
+
+SLOW = {"jinja2", "matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"}
+"""Libraries that take long to import."""
+FIRST = re.findall(
+    r'^```toml title="first.toml"\n(.*?)^```',
+    (Path(__file__).parents[2] / "docs" / "tutorials" / "first-run.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)[0]
+"""The first scenario of the tutorial."""
+COMMANDS = {name: text for section in dumbbell.cli.SECTIONS.values() for name, text in section.items()}
+
+
+def imported(folder: Path, *args: str) -> set[str]:
+    """Return the modules that a call of the command line has imported at its end."""
+    program = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print('\\n'.join(sys.modules), file=open('modules', 'w')))\n"
+        "from dumbbell.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *args], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set((folder / "modules").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+def test_help_and_version_import_no_slow_library(tmp_path: Path, args: list[str]) -> None:
+    found = imported(tmp_path, *args)
+    assert "click" in found
+    assert not found & SLOW
+
+
+def test_a_run_imports_no_library_for_data_or_figures(tmp_path: Path) -> None:
+    (tmp_path / "first.toml").write_text(FIRST, encoding="utf-8")
+    found = imported(tmp_path, "run", "first.toml")
+    assert found & SLOW == {"pydantic"}
+    assert not {m for m in found if m.startswith(("dumbbell.plots", "dumbbell.metrics", "dumbbell.studies"))}
+
+
+@pytest.mark.parametrize("args", [[], ["--json"], ["--classify"]], ids=" ".join)
+def test_an_analysis_imports_no_library_for_data_or_figures(tmp_path: Path, args: list[str]) -> None:
+    (tmp_path / "one.pcap").write_bytes(pcap(connection()))
+    assert not imported(tmp_path, "analyze", "one.pcap", *args) & SLOW
+
+
+def test_a_call_imports_only_its_own_command(tmp_path: Path) -> None:
+    frame = {f"dumbbell.cli{part}" for part in ("", ".front", ".output", ".signals", ".table_layout")}
+    assert {m for m in imported(tmp_path, "--help") if m.startswith("dumbbell.cli")} == frame
+    found = {m for m in imported(tmp_path, "stacks", "--json") if m.startswith("dumbbell.cli")}
+    assert found == frame | {"dumbbell.cli.stacks", "dumbbell.cli.registry_entry"}
+
+
+def test_the_list_of_commands_has_the_help_of_each() -> None:
+    for name, text in COMMANDS.items():
+        command = getattr(import_module(f"dumbbell.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
+        assert " ".join((command.help or "").split("\n\n")[0].split()) == text
+
+
+def test_every_command_and_option_has_a_help() -> None:
+    def commands(command: click.Command) -> list[click.Command]:
+        inner = command.commands.values() if isinstance(command, click.Group) else []
+        return [command, *(c for one in inner for c in commands(one))]
+
+    for name in COMMANDS:
+        for command in commands(getattr(import_module(f"dumbbell.cli.{name}"), name)):
+            assert command.help, command.name
+            assert all(getattr(p, "help", None) for p in command.params), command.name
+
+
+def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
+    cases = {
+        "rnu": "unknown command 'rnu': did you mean 'run'?",
+        "stats --metrc x": "unknown option '--metrc': did you mean '--metric'?",
+        "study run --quik": "unknown option '--quik': did you mean '--quick'?",
+        "study lst": "unknown command 'lst': did you mean 'list'?",
+    }
+    for args, message in cases.items():
+        call = [sys.executable, "-m", "dumbbell", *args.split()]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[0] == f"error: {message}"
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("dumbbell va", {"variants", "validate"}),
+        ("dumbbell run first.toml --rep", {"--repetitions"}),
+        ("dumbbell run first.toml --backend u", {"uml"}),
+        ("dumbbell disciplines fq", {"fq_codel", "fq_pie"}),
+        ("dumbbell study s", {"show"}),
+        ("dumbbell study run ns2", {"ns2-cbr"}),
+    ],
+)
+def test_bash_completes_names(words: str, completed: set[str]) -> None:
+    environment = {
+        **os.environ,
+        "_DUMBBELL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    call = [sys.executable, "-m", "dumbbell"]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    assert {line.partition(",")[2] for line in done.stdout.splitlines()} >= completed

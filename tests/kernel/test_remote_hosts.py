@@ -1,0 +1,171 @@
+"""The hosts file of the back end ssh, its commands, and the arithmetic of clocks: without any machine."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.ssh.agent import copy_command, find_command
+from dumbbell.kernel.ssh.clock import Offset, best
+from dumbbell.kernel.ssh.hosts import Machine, read
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+GOOD = """
+known_hosts = "~/known"
+ports = "22000-22009"
+
+[hosts.pc1]
+role = "client"
+address = "pc1.example"
+user = "me"
+port = 2222
+identity = "~/.ssh/id_ed25519"
+interface = "eth1"
+folder = "/var/tmp"
+
+[hosts.pc3]
+role = "server"
+address = "192.0.2.3"
+
+[hosts.delay]
+role = "router"
+address = "delay"
+"""
+
+
+def problem(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "hosts.toml"
+    file.write_text(text)
+    with pytest.raises(BackendError) as caught:
+        read(file)
+    return str(caught.value).replace(f"{file}: ", "")
+
+
+def test_a_hosts_file_names_machines_and_roles(tmp_path: Path) -> None:
+    file = tmp_path / "hosts.toml"
+    file.write_text("\ufeff" + GOOD)  # some editors begin files so
+    hosts = read(file)
+    assert hosts.machines[0] == Machine(
+        "pc1", "client", "pc1.example", "me", 2222, "~/.ssh/id_ed25519", "eth1", "/var/tmp"
+    )
+    assert [m.name for m in hosts.of("server")] == ["pc3"]
+    assert (hosts.of("router")[0].address, hosts.ports, hosts.known_hosts) == ("delay", (22_000, 22_009), "~/known")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('role = "client"', 'role = "cliant"', "hosts.pc1.role: unknown role 'cliant': did you mean 'client'?"),
+        ('role = "client"', "", "hosts.pc1.role: is missing (allowed: client, server, router)"),
+        ('user = "me"', 'usr = "me"', "hosts.pc1: unknown key 'usr': did you mean 'user'?"),
+        ('user = "me"', "user = 7", "hosts.pc1.user: 7 given: must be a text in quotes"),
+        ("port = 2222", "port = 0", "hosts.pc1.port: 0 given: must be a whole number from 1 to 65535"),
+        ("port = 2222", "port = true", "hosts.pc1.port: True given: must be a whole number from 1 to 65535"),
+        ('user = "me"', 'password = "x"', "hosts.pc1.password: secrets aren't read from files"),
+        ('address = "192.0.2.3"', "", "hosts.pc3.address: is missing"),
+        ('"pc1.example"', '"-oProxyCommand=x"', "hosts.pc1.address: '-oProxyCommand=x' given: must be a text"),
+        ('"pc1.example"', '"a\\nb"', "hosts.pc1.address: 'a\\\\nb' given: must be a text in quotes"),
+        ('"/var/tmp"', '"tmp"', "hosts.pc1.folder: 'tmp' given: must be an absolute path"),
+        (
+            '"22000-22009"',
+            '"80-90"',
+            "ports: '80-90' given: must be a range from 1024 to 65535, such as '21000-21999'",
+        ),
+        ('"22000-22009"', "[1, 2]", "ports: [1, 2] given: must be a range"),
+        ('role = "server"', 'role = "client"', 'hosts: no machine has role = "server": at least one is needed'),
+        ('role = "server"', 'role = "router"', 'hosts: pc3, delay have role = "router": at most one may have it'),
+        ("[hosts.pc1]", "[host.pc1]", "unknown key 'host': did you mean 'hosts'?"),
+        (GOOD, "hosts = 3", "hosts: 3 given: must be tables: [hosts.NAME]"),
+        (GOOD, "hosts.a = 3", "hosts.a: 3 given: must be a table: [hosts.a]"),
+        (GOOD, "[[", "not valid TOML"),
+        (GOOD, "a = " + "[" * 5000, "nested too deeply"),
+        (GOOD, "a = " + "9" * 5000, "not valid TOML"),
+    ],
+)
+def test_a_problem_has_place_value_and_allowed_values(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    assert message.replace("\\\\", "\\") in problem(tmp_path, GOOD.replace(old, new))
+
+
+def test_every_problem_is_a_line(tmp_path: Path) -> None:
+    text = problem(tmp_path, GOOD.replace('role = "client"', "role = 1").replace('"me"', "8"))
+    assert [line.partition(":")[0] for line in text.splitlines()] == ["hosts.pc1.role", "hosts.pc1.user"]
+
+
+def test_a_file_that_is_no_file_is_one_line(tmp_path: Path, cli: Cli) -> None:
+    for place in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(BackendError, match=r"^[^\n]*$"):
+            read(place)
+    with pytest.raises(BackendError, match="larger than 1 MiB"):
+        read("/dev/zero")
+    done = cli("run", "x.toml", "--hosts", __file__)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+KEYS = st.sampled_from(["hosts", "ports", "known_hosts", "role", "address", "port", "user", "folder", "x"])
+LEAVES: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["client", "server", "router"])
+)
+TREES = st.recursive(LEAVES, lambda inner: st.dictionaries(KEYS, inner, max_size=4), max_leaves=12)
+
+
+@given(TREES)
+@example({"hosts": {"a": {"role": "client", "address": "\x1b"}}})
+def test_any_document_is_hosts_or_an_error_of_ours(document: Any) -> None:
+    from dumbbell.kernel.ssh.hosts import _Reader
+
+    try:
+        hosts = _Reader("f").hosts({"hosts": document} if not isinstance(document, dict) else document)
+    except BackendError as e:
+        assert str(e)
+    else:
+        assert hosts.of("client")
+        assert hosts.of("server")
+
+
+def shell(command: str, given: bytes, place: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, shell=True, input=given, capture_output=True, cwd=place, check=False)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_copy_is_checked_and_a_folder_is_only_data(tmp_path: Path, *, keep: bool) -> None:
+    """The commands that machines execute, executed here: a folder's name is never a command."""
+    folder = tmp_path / "a '$(touch pwned)' ;b"
+    folder.mkdir()
+    content = b"#!/bin/sh\necho ran\n"
+    sha256 = subprocess.run(["sha256sum"], input=content, capture_output=True, check=True).stdout.decode().split()[0]
+    done = shell(copy_command(str(folder), sha256, keep=keep), content, tmp_path)
+    place = Path(done.stdout.decode().rstrip("\n"))
+    assert place.parent == folder
+    assert (place / "dumbbell-agent").read_bytes() == content
+    assert (place.stat().st_mode & 0o777, (place / "dumbbell-agent").stat().st_mode & 0o777) == (0o700, 0o700)
+    assert not (tmp_path / "pwned").exists()
+    found = shell(find_command(str(folder), sha256), b"", tmp_path)
+    assert (found.stdout.decode().rstrip("\n") == str(place)) is keep
+    # A copy that was cut short, or changed, is removed again.
+    cut = shell(copy_command(str(folder), "0" * 64, keep=False), content, tmp_path)
+    assert (cut.returncode, cut.stderr) == (1, b"the copy is damaged\n")
+    assert [p for p in folder.iterdir() if p != place] == []
+    assert shlex.split(copy_command("/tmp", sha256, keep=keep))[:2] == ["sh", "-c"]
+
+
+def test_the_offset_of_a_clock_is_that_of_the_fastest_exchange() -> None:
+    # The second takes 20 ns: the machine's 7,000,010 was read between 1000 and 1020, so it is ahead by
+    # 7,000,010 - 1010 = 6,999,000, wrong by 10 at most.
+    assert best([(0, 7_000_900, 900), (1000, 7_000_010, 1020)]) == Offset(6_999_000, 10)
+
+
+@given(st.integers(-(10**15), 10**15), st.lists(st.tuples(*[st.integers(0, 10**9)] * 3), min_size=1, max_size=5))
+def test_the_offset_is_within_its_bound(true: int, delays: list[tuple[int, int, int]]) -> None:
+    exchanges = [(t0, t0 + there + true, t0 + there + back) for t0, there, back in delays]
+    found = best(exchanges)
+    assert abs(found.ns - true) <= found.bound_ns + 1

@@ -1,0 +1,144 @@
+"""Runs in virtual time that are refused, interrupted, killed or made by another user leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.backends import Job
+from dumbbell.common.run_folders import UML_PREFIX as PREFIX
+from dumbbell.common.run_folders import clean
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel import Kernel
+from dumbbell.kernel.guest import command_line, prepare
+from machines import KERNELS, once, scenario
+from required import require_root
+
+pytestmark = pytest.mark.usefixtures("require_uml")
+
+
+def left_behind() -> list[str]:
+    return [str(p) for p in Path(tempfile.gettempdir()).glob(f"{PREFIX}*")]
+
+
+def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def never(*_args: Any, **_more: Any) -> None:
+        raise AssertionError("a run was begun")
+
+    monkeypatch.setattr("dumbbell.kernel.uml.backend.run_guest", never)
+    with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
+        once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
+    sweep = scenario().with_changes({"sweep": {"flows.f.variant": ["reno", "tahoe"]}})
+    with pytest.raises(BackendError, match=r"tahoe.*\(cell flows\.f\.variant = 'tahoe'\)"):
+        once(sweep)
+    trace = tmp_path / "cell.trace"
+    trace.write_text("1\n2\n")
+    with pytest.raises(
+        BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o emulation=link do"
+    ):
+        once(scenario(network__bottleneck__rate={"trace": str(trace)}))
+    drops = [{"packets": [5]}]
+    with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
+        once(scenario(network__bottleneck__drops=drops))
+
+
+def test_a_run_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(BackendError, match=r"wasn't done after 0 s: killed"):
+        once(scenario(duration="1000 s", rate="100 Mbit/s"), limit_s=0.3)
+    assert not [p for p in left_behind() if f"{PREFIX}{os.getpid()}-" in p]
+
+
+def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
+    require_root()
+    place = tmp_path / "guest"
+    place.mkdir()
+    plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()
+    prepare(place, {"plan": plan, "sample_ns": 10_000_000})
+    kernel = Kernel(tmp_path / "linux", "", "")
+    kernel.path.write_bytes(KERNELS[0].path.read_bytes())
+    kernel.path.chmod(0o755)
+    nobody = 65534
+    for path in (place, *place.rglob("*")):
+        os.chown(path, nobody, nobody)
+    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
+        if path.name.startswith(("pytest-", "test_")):
+            path.chmod(0o755)
+    done = subprocess.run(
+        command_line(kernel, 256, 1),
+        cwd=place,
+        env={"HOME": str(place)},
+        user=nobody,
+        group=nobody,
+        extra_groups=[],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert (place / "result.json").exists(), done.stdout + done.stderr
+    assert (place / "result.json").stat().st_uid == nobody
+
+
+def of_process(pid: int) -> list[str]:
+    """The processes that work in a folder of that process's runs."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"/{PREFIX}{pid}-" in str((entry / "cwd").readlink()):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that takes long, once its virtual machine has started."""
+    file = tmp_path / "long.toml"
+    file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]
+    # Children of a background job inherit its ignored SIGINT.
+    command = ["env", "--default-signal=INT", *command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while not of_process(process.pid) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert of_process(process.pid), process.poll()
+    yield process
+    process.kill()
+    process.wait()
+
+
+def gone(pid: int) -> bool:
+    until = time.monotonic() + 30
+    while of_process(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not of_process(pid)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
+def test_kill_leaves_no_process_and_the_next_run_no_folder(running: subprocess.Popen[bytes], after: float) -> None:
+    time.sleep(after)
+    running.kill()
+    running.wait()
+    clean()  # a process of the machine may be stopped, its tracer dead
+    assert gone(running.pid)
+    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_nothing(running: subprocess.Popen[bytes], which: signal.Signals) -> None:
+    running.send_signal(which)
+    assert running.wait(timeout=60) != 0
+    clean()
+    assert gone(running.pid)
+    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]

@@ -1,0 +1,200 @@
+"""Warnings about weak results: stacks, congestion marks, repetitions, and every cell of a sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell import Scenario
+from dumbbell.plots import Curve, Panel, Picture
+from dumbbell.report.reading import extremes
+from dumbbell.report.results_report import of_results
+from dumbbell.results.statistics.warning import Warned
+
+LINK: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "1 bdp"}}
+BASE: dict[str, Any] = {
+    "name": "lint",
+    "duration": "5 s",
+    "repetitions": 2,
+    "start_jitter": "100 ms",
+    "network": {"bottleneck": LINK, "access": {"rate": "100 Mbit/s", "delay": "1 ms"}},
+    "flows": [{"name": "a", "variant": "cubic"}],
+}
+MINE = """
+class Mine:
+    def __init__(self, setup):
+        self.cwnd = setup.initial_window
+        self.ssthresh = setup.ssthresh
+
+    def on_ack(self, ack):
+        self.cwnd += ack.acked
+
+    def on_congestion(self, event):
+        self.cwnd = self.ssthresh = event.window / 2
+"""
+MARKING = {"discipline": "codel", "limit": "200 packets", "ecn": True}
+
+
+def warned(document: dict[str, Any], **changes: Any) -> dict[str, Warned]:
+    """The warnings about the runs of a changed document, by name."""
+    return {w.name: w for w in dumbbell.run(Scenario.from_dict({**document, **changes})).lint()}
+
+
+def network(queue: dict[str, Any]) -> dict[str, Any]:
+    return {**BASE["network"], "bottleneck": {**LINK, "queue": queue}}
+
+
+# ------------------------------------------------------------ variants
+
+
+def test_an_own_variant_without_a_flow_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    own = {"python": f"{tmp_path / 'mine.py'}:Mine"}
+    flows = [{"name": "a", "variant": "mine"}]
+    changes: dict[str, Any] = {"duration": "1 s", "variants": {"mine": own, "other": own}, "flows": flows}
+    assert warned(BASE, **changes)["unused-variant"].text == "no flow uses 'other' of [variants]"
+    changes["sweep"] = {"flows.a.variant": ["mine", "other"]}
+    assert "unused-variant" not in warned(BASE, **changes)
+
+
+# ------------------------------------------------------------ stacks
+
+
+@pytest.mark.parametrize("variant", ["cubic", "bbr", "bbr3", "prague", "ledbat", "reno", "newreno", "tahoe", "sack"])
+def test_the_default_stack_gives_no_warning(variant: str) -> None:
+    assert "stack" not in warned(BASE, duration="1 s", flows=[{"name": "a", "variant": variant}])
+
+
+def test_bbr_of_the_kernel_is_paced_too(require_uml: None) -> None:  # noqa: ARG001
+    scenario = {
+        **BASE,
+        "duration": "20 s",
+        "repetitions": 1,
+        "network": {
+            "bottleneck": {"rate": "15.8 Mbit/s", "delay": "22 ms", "queue": {"limit": "95 packets"}},
+            "access": {"rate": "1 Gbit/s", "delay": "0.5 ms"},
+        },
+        "flows": [{"name": "a", "variant": "bbr"}],
+    }
+    results = dumbbell.run(Scenario.from_dict(scenario), backend="uml")
+    flow = results.flows.row(0, named=True)
+    assert flow["mean_inflight_packets"] < 0.75 * flow["cwnd_mean_packets"]
+    assert "not-window-limited" not in {w.name for w in results.lint()}
+
+
+def test_a_stack_without_a_feature_is_named_with_the_document_and_the_remedy() -> None:
+    flows = [{"name": name, "variant": "bbr", "stack": "rfc"} for name in ("a", "b")]
+    text = warned(BASE, duration="1 s", flows=flows)["stack"].text
+    assert text.startswith("flows 'a', 'b': bbr1 is on stack 'rfc', which lacks RACK (draft-ietf-ccwg-bbr-06 §3.1: ")
+    assert text.endswith('write stack = "linux", or add recovery = "sack", rack = true to the stack')
+    repaired = {"preset": "rfc", "recovery": "sack", "rack": True}
+    assert "stack" not in warned(BASE, duration="1 s", flows=[{**flows[0], "stack": repaired}])
+
+
+def test_variants_on_different_default_stacks_are_named() -> None:
+    swept = {"flows.a.variant": ["reno", "cubic", "bbr"]}
+    text = warned(BASE, duration="1 s", sweep=swept)["mixed-stacks"].text
+    assert "reno on 'rfc'; cubic and bbr on 'linux'" in text
+    beside = [{"name": "a", "variant": "reno"}, {"name": "b", "variant": "cubic"}]
+    assert "mixed-stacks" in warned(BASE, duration="1 s", flows=beside)
+    named = [{**flow, "stack": "linux"} for flow in beside]
+    assert "mixed-stacks" not in warned(BASE, duration="1 s", flows=named)
+    assert "mixed-stacks" not in warned(BASE, duration="1 s", flows=[beside[0], {**beside[0], "name": "b"}])
+
+
+def test_the_warning_names_the_cells_whose_stack_lacks_something() -> None:
+    found = warned(BASE, duration="1 s", sweep={"flows.a.stack": ["linux", "rfc"]})["stack"]
+    assert found.cells == ("a.stack rfc",) and "RFC 9438 §4.10" in found.text
+
+
+# ------------------------------------------------------------ marks
+
+
+@pytest.mark.parametrize(
+    "flow", [{"variant": "prague"}, {"variant": "dctcp"}, {"variant": "cubic", "stack": {"ecn": True}}]
+)
+def test_a_mark_is_a_congestion_signal(flow: dict[str, Any]) -> None:
+    document = {**BASE, "network": network(MARKING), "flows": [{"name": "a", **flow}]}
+    results = dumbbell.run(Scenario.from_dict(document))
+    assert results.queues["marks"].sum() > 10
+    assert results.flows["dropped_packets"].sum() == 0
+    assert not {"no-loss", "no-marks"} & {w.name for w in results.lint()}
+
+
+def test_the_marks_of_other_flows_are_no_signal_for_a_flow_without_ecn() -> None:
+    long = {**MARKING, "limit": "5000 packets", "target": "100 ms"}
+    ecn = {"name": "b", "variant": "cubic", "stack": {"ecn": True}}
+    calm = {"name": "a", "variant": "cubic", "application": {"kind": "bulk"}, "stop": "0.2 s"}
+    found = warned({**BASE, "network": network(long), "flows": [calm, ecn]})
+    assert "flow 'a'" in found["no-loss"].text
+
+
+def test_dctcp_over_a_queue_that_never_marks_is_warned_of() -> None:
+    found = warned(BASE, flows=[{"name": "a", "variant": "dctcp"}])
+    assert "flow 'a'" in found["no-marks"].text and "no-loss" not in found
+
+
+# ------------------------------------------------------------ every cell, and repetitions
+
+
+def test_jitter_is_looked_for_in_every_cell() -> None:
+    flows = [{"name": "a", "variant": "cubic"}, {"name": "b", "variant": "cubic"}]
+    sweep = {"network.bottleneck.jitter": ["1 ms", "0 ms"]}
+    found = warned(BASE, duration="1 s", start_jitter="0 s", flows=flows, sweep=sweep)["phase-effects"]
+    assert found.cells == ("bottleneck.jitter 0 ms",)
+
+
+def test_flows_that_start_together_are_named() -> None:
+    bulk: list[dict[str, object]] = [{"name": name, "variant": "cubic"} for name in "abcde"]
+    ping = {"name": "p", "application": {"kind": "ping"}}
+
+    def text(flows: list[dict[str, object]]) -> str:
+        return warned(BASE, duration="1 s", start_jitter="0 s", flows=[*flows, ping])["phase-effects"].text
+
+    assert "flows 'a', 'b', 'c' and 2 more start at the same instant" in text(bulk)
+    assert "flows 'a' and 'b' start at the same instant" in text(bulk[:2])
+    later = [bulk[0], {**bulk[1], "start": "0.5 s"}]
+    assert "instant" not in text(later)
+    assert "phase-effects" not in warned(BASE, duration="1 s", start_jitter="1 ms", flows=bulk[:2])
+
+
+def test_repetitions_that_are_too_few_for_a_comparison_are_named() -> None:
+    sweep = {"flows.a.variant": ["cubic", "vegas"]}
+    assert "at least 2" in warned(BASE, duration="1 s", repetitions=1, sweep=sweep)["one-repetition"].text
+    still = {"duration": "1 s", "start_jitter": "0 s", "sweep": sweep}
+    assert "at least 4" in warned(BASE, repetitions=3, **still)["too-few-repetitions"].text
+    assert "too-few-repetitions" not in warned(BASE, repetitions=4, **still)
+    assert "too-few-repetitions" not in warned(BASE, duration="1 s", sweep=sweep)
+
+
+# ------------------------------------------------------------ the report's sentences
+
+
+def test_a_report_never_pools_cells(tmp_path: Any) -> None:
+    sweep = {"flows.a.variant": ["cubic", "bbr"], "network.bottleneck.rate": ["1 Mbit/s", "10 Mbit/s"]}
+    content = of_results(
+        dumbbell.run(Scenario.from_dict({**BASE, "sweep": sweep}), out=tmp_path / "few"), tmp_path / "few"
+    )
+    (goodput,) = [line for line in content.summary if line.startswith("Flow 'a'")]
+    assert goodput.count("; ") == 3 and "over all runs" not in " ".join(content.summary)
+    assert "a.variant bbr, bottleneck.rate 10 Mbit/s: 9." in goodput
+    rates = [f"{n} Mbit/s" for n in range(1, 8)]
+    many = dumbbell.run(
+        Scenario.from_dict({**BASE, "sweep": {"network.bottleneck.rate": rates}}), out=tmp_path / "many"
+    )
+    (goodput,) = [line for line in of_results(many, tmp_path / "many").summary if line.startswith("Flow 'a'")]
+    assert "in 7 cells from 0.9" in goodput and "(bottleneck.rate 7 Mbit/s)" in goodput
+
+
+def test_a_figure_names_a_variant_once() -> None:
+    goodput = {"bbr1": 18.6, "cubic": 3.0, "vegas": 4.0}
+    curves = [Curve(name, name, np.array([float(n)]), np.array([y])) for n, (name, y) in enumerate(goodput.items())]
+    panel = Panel("", "a.variant", "goodput", curves, categories=["bbr", "cubic", "vegas"])
+    assert extremes(Picture("lines", "", "", [panel], 1)) == "Highest: 18.6 (bbr); lowest: 3.00 (cubic)."
+    other = Panel("20 ms", "rate", "goodput", curves, categories=["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"])
+    expected = "Highest: 18.6 (bbr1, 1 Mbit/s, 20 ms); lowest: 3.00 (cubic, 2 Mbit/s, 20 ms)."
+    assert extremes(Picture("lines", "", "", [other], 1)) == expected

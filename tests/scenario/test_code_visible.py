@@ -1,0 +1,172 @@
+"""Code of a scenario is named before it runs, can be refused, and doesn't disturb the output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from conftest import BASE
+
+from dumbbell import Scenario
+from dumbbell.cli import announce
+from dumbbell.results.running.estimate import Estimate, estimate
+from dumbbell.scenario.model import before_cells
+
+Cli = Callable[..., Any]
+
+MINE = """
+import os, pathlib
+print("loaded")
+os.system("echo loaded too")
+pathlib.Path(__file__).with_name("ran").touch()
+class Mine:
+    def __init__(self, setup): self.cwnd = 15000; print("made")
+    def on_ack(self, ack): pass
+    def on_congestion(self, event): pass
+"""
+SHORT = BASE.replace('"2 s"', '"100 ms"').replace('start_jitter = "100 ms"', "")
+COMMAND = SHORT + '[[flows]]\nname = "own"\ntransport = "udp"\napplication = { kind = "command", client = ["id"] }\n'
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(MINE)
+    text = SHORT.replace('variant = "newreno"', 'variant = { python = "mine.py:Mine" }')
+    (tmp_path / "s.toml").write_text(text)
+    return tmp_path
+
+
+def test_code_is_named_and_its_prints_leave_json_whole(cli: Cli, own: Path) -> None:
+    done = cli("run", str(own / "s.toml"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 2
+    before, _, after = done.stderr.partition("the scenario runs mine.py:Mine (Python)\n")
+    assert "loaded" not in before
+    assert "loaded" in after and "loaded too" in after and "made" in after
+
+
+def test_no_code_refuses_before_anything_is_loaded(cli: Cli, own: Path) -> None:
+    done = cli("run", str(own / "s.toml"), "--no-code")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
+    assert not (own / "ran").exists()
+
+
+def test_no_code_refuses_commands(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(COMMAND)
+    done = cli("run", str(tmp_path / "s.toml"), "--no-code", "--backend", "kernel")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --no-code: flows.own.application.client starts a program: id\n"
+
+
+def test_validate_names_code_too(cli: Cli, own: Path) -> None:
+    done = cli("validate", str(own / "s.toml"), "--list", "--no-code")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
+    assert not (own / "ran").exists()
+    done = cli("validate", str(own / "s.toml"), "--list")
+    assert done.returncode == 0, done.stderr
+    assert "the scenario runs mine.py:Mine (Python)\n" in done.stderr and (own / "ran").exists()
+
+
+def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
+    scenario: dict[str, Any] = {
+        "name": "s",
+        "duration": "1 s",
+        "network": {"bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
+    }
+    scenario["network"]["access"] = {"rate": "1 Gbit/s", "delay": "1 ms"}
+    scenario["flows"] = [{"name": "a", "variant": {"python": str(own / "mine.py:Mine")}}]
+    (own / "cases.jsonl").write_text(
+        json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n"
+    )
+    done = cli("validate", "--stored", str(own))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "mine.py:Mine (Python), and code of stored cases never runs" in done.stderr
+    assert not (own / "ran").exists()
+
+
+def test_scenarios_without_code_run(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SHORT)
+    assert cli("run", str(tmp_path / "s.toml"), "--no-code").returncode == 0
+
+
+def test_code_that_ends_the_program_is_an_error(cli: Cli, own: Path) -> None:
+    (own / "mine.py").write_text("import sys\nsys.exit(0)\n")
+    done = cli("run", str(own / "s.toml"))
+    assert done.returncode == 2
+    assert "mine.py, line 2: SystemExit: 0" in done.stderr and "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- size
+
+SWEPT = {"sweep": {"network.bottleneck.rate": [f"{n} Mbit/s" for n in range(1, 601)]}}
+
+
+def test_a_large_sweep_is_announced_before_its_cells_are_checked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[int] = []
+
+    def announced(scenario: Scenario) -> None:
+        announce.announce(scenario, backend="sim", jobs=2, keeps=True, yes=False)
+        made.append(len(scenario.cells._made))
+
+    with before_cells(announced):
+        Scenario.from_toml(SHORT, SWEPT)
+    # 600 x 2 runs. RUN_S: 1200 x 1.5 ms = 1.8 s. On disk 1200 x (2 flows x 1000 + 6 queues x 200) = 3.84 MB.
+    assert capsys.readouterr().err == "1,200 runs of 600 cells, about 2 s on 2 processors, about 4 MB on disk\n"
+    assert made[0] < 30
+    monkeypatch.setattr(announce, "MOST_RUNS", 1000)
+    monkeypatch.setattr("sys.argv", ["dumbbell", "run", "short.toml"])
+    with (
+        before_cells(announced),
+        pytest.raises(click.UsageError, match=r"needs a confirmation: dumbbell run short\.toml --yes"),
+    ):
+        Scenario.from_toml(SHORT, SWEPT)
+
+
+def test_a_small_scenario_is_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    announce.announce(Scenario.from_toml(SHORT), backend="sim", jobs=2, keeps=True, yes=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_estimate_counts_the_packets_of_the_slowest_links() -> None:
+    found = estimate(Scenario.from_toml(BASE, {"duration": "3000 s"}), jobs=1)
+    # Both flows cross the link of 2 Mbit/s: 2e6 x 3000 / 12000 = 500,000 packets of 1 us, and 1.5 ms; two runs.
+    assert found.seconds == pytest.approx(2 * (0.5 + 0.0015))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size", "text"),
+    [
+        (0.1, 10, "about 1 s on 2 processors, about 1 MB"),
+        (119, 2e6, "about 119 s on 2 processors, about 2 MB"),
+        (150, 5e9, "about 2.5 min on 2 processors, about 5 GB"),
+        (10_000, 1, "about 2.8 h on 2 processors, about 1 MB"),
+        (864_000, 3e12, "about 10 days on 2 processors, about 3 TB"),
+    ],
+)
+def test_times_and_sizes_are_readable(seconds: float, size: float, text: str) -> None:
+    found = Estimate(cells=1, runs=5000, seconds=seconds, size=size)
+    whole = f"at least 5,000 runs of 1 cell, {text} on disk"
+    assert announce.sentence(found, 2, timed=True, keeps=True, more=True) == whole
+
+
+def test_a_confirmation_is_needed_without_a_terminal(tmp_path: Path) -> None:
+    sweep = '[sweep]\n"network.bottleneck.rate" = ["1 Mbit/s", "2 Mbit/s"]\n'
+    (tmp_path / "s.toml").write_text(SHORT.replace("repetitions = 2", "repetitions = 60000") + sweep)
+    command = [sys.executable, "-m", "dumbbell", "run", "s.toml", "--out", "kept"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 2
+    assert "120,000 runs of 2 cells" in done.stderr
+    assert "needs a confirmation: dumbbell run s.toml --out kept --yes" in done.stderr
+    assert not (tmp_path / "kept").exists()

@@ -1,0 +1,150 @@
+"""The page on the five reports: its data have every claim, its counts are the data's, no lesson contradicts them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from dumbbell import DumbbellError
+from dumbbell.studies import studies
+from required import require_packages
+
+require_packages("matplotlib")
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+DATA = DOCS / "data" / "studies"
+LISTED = [study for study in studies().values() if study.paper.listed]
+
+
+@pytest.fixture
+def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(DOCS / "generator")
+    return {n: __import__(n) for n in ("five_reports", "studies_reference", "verdict_grid")}
+
+
+@pytest.mark.parametrize("study", LISTED, ids=lambda s: s.name)
+def test_the_data_have_every_claim_of_a_whole_run(study: object) -> None:
+    from dumbbell.studies import Study
+
+    assert isinstance(study, Study)
+    data = json.loads((DATA / f"{study.name}.json").read_text(encoding="utf-8"))
+    assert [c["id"] for c in data["claims"]] == [c.id for c in study.paper.claims]
+    for stored, claim in zip(data["claims"], study.paper.claims, strict=True):
+        assert (stored["verdict"] == "not testable") == bool(claim.untestable)
+        assert stored["why"]
+        if claim.untestable:
+            assert stored["why"] == claim.untestable
+    assert data["version"]
+    assert data["backend"]
+    assert data["repetitions"] == {e.name: study.scenario(e).repetitions for e in study.experiments}
+    cells = sum(len(study.scenario(e).cells) * data["repetitions"][e.name] for e in study.experiments)
+    assert data["runs"] == cells
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "linux").glob("*.json")), ids=lambda p: p.stem)
+def test_the_decisive_cells_on_linux_are_those_of_the_study(generator: dict[str, ModuleType], path: Path) -> None:
+    found = next(study for study in LISTED if study.name == path.stem)
+    assert found.kernel is not None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    declared = [(d.what, d.report) for d in found.kernel.decisive]
+    assert [(row["what"], row["report"]) for row in data["numbers"]] == declared
+    for row in data["numbers"]:
+        for mean, low, high in (row["simulator"], row["linux"]):
+            assert low <= mean <= high
+    shown = generator["studies_reference"].linux(path.stem)
+    assert f"Linux {data['kernel']}" in shown
+    assert len(shown.splitlines()) >= len(declared) + 2
+    page = (DOCS / "reference" / "studies" / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert f"{{{{ study-linux: {path.stem} }}}}" in page
+
+
+def test_the_counts_of_the_page_are_those_of_the_data(generator: dict[str, ModuleType]) -> None:
+    page = generator["five_reports"]
+    found = page.reports()
+    assert [r.study.name for r in found] == [s.name for s in LISTED]
+    counts: Counter[str] = Counter()
+    for study in LISTED:
+        data = json.loads((DATA / f"{study.name}.json").read_text(encoding="utf-8"))
+        own = Counter(c["verdict"] for c in data["claims"])
+        counts += own
+        row = next(line for line in page.counted(found).splitlines() if f"/{study.name}.md)" in line)
+        numbers = [int(x) for x in row.strip("| ").split(" | ")[1:]]
+        used = [v for v in page.VERDICTS if any(r.counts[v] for r in found)]
+        assert numbers == [sum(own.values()), *(own[v] for v in used)]
+        words = page.picture(found).split(f"{next(r for r in found if r.study is study).name}: ")[1]
+        assert words.startswith(", ".join(f"{own[v]} {v}" for v in page.VERDICTS if own[v]))
+    tested = sum(counts.values()) - counts["not testable"]
+    assert f"{counts['agrees']} of {tested} statements" in page.answer(found)
+    assert f"{counts['differs']} differ, {counts['depends']} depend" in page.answer(found)
+    assert f"make {sum(counts.values())} statements" in page.answer(found)
+    assert set(counts) <= set(page.VERDICTS) == set(generator["verdict_grid"].SIGNS)
+    lines = page.listed(found).splitlines()
+    assert sum(line.startswith("    | ") for line in lines) == sum(counts.values()) + len(found)
+
+
+def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(
+    generator: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    page = generator["five_reports"]
+    found = page.reports()
+    report = found[0]
+    claim, other = (
+        report.data["claims"][0]["id"],
+        {"agrees": "differs"}.get(report.data["claims"][0]["verdict"], "agrees"),
+    )
+    for verdict, shown in ((report.data["claims"][0]["verdict"], True), (other, False)):
+        (tmp_path / "lessons.toml").write_text(
+            f'[[lessons]]\ntitle = "T"\ntext = "A lesson."\n'
+            f'verdicts = {{ "{report.study.name}/{claim}" = "{verdict}" }}\n'
+        )
+        text = page.lessons(found, tmp_path)
+        assert ("A lesson." in text) == shown
+        assert f"**{report.data['claims'][0]['verdict']}**" in text
+
+
+def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator: dict[str, ModuleType]) -> None:
+    video = next(s for s in LISTED if s.name == "video-real-traffic")
+    text = generator["five_reports"]._words(video, video.claim("values-load-wifi"))
+    assert text == "Vegas 124 sec, Veno 109 sec (Wi-Fi, video load time). Its values: Veno 109 s; Vegas 124 s."
+
+
+def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: dict[str, ModuleType]) -> None:
+    known = {f"{s.name}/{c.id}" for s in LISTED for c in s.paper.judged}
+    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
+        assert set(lesson["verdicts"]) <= known, lesson["title"]
+        assert set(lesson["verdicts"].values()) <= set(generator["five_reports"].VERDICTS)
+
+
+def test_every_lesson_is_shown(generator: dict[str, ModuleType]) -> None:
+    # A verdict that changes takes its lesson from the page; then the lesson's text is to be revised.
+    page = generator["five_reports"]
+    text = page.lessons(page.reports())
+    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
+        assert lesson["title"] in text
+
+
+def test_data_of_other_claims_are_refused(generator: dict[str, ModuleType], tmp_path: Path) -> None:
+    for path in DATA.glob("*.json"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    path = tmp_path / f"{LISTED[0].name}.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    gone = data["claims"].pop(0)["id"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(DumbbellError, match=f"{gone}.*verdicts.py"):
+        generator["five_reports"].reports(tmp_path)
+
+
+def test_the_picture_is_the_same_each_time_and_has_a_sign_for_each_verdict(generator: dict[str, ModuleType]) -> None:
+    grid = generator["verdict_grid"]
+    counts = {"A": {"agrees": 3, "differs": 1}, "B": {"not testable": 26}}
+    assert grid.draw(counts, "Dumbbell", "png") == grid.draw(counts, "Dumbbell", "png")
+    svg = grid.draw(counts, "Dumbbell", "svg").decode()
+    # 30 squares and one for each of the three verdicts in the legend.
+    assert svg.count("stroke: #767676") == 33
+    signs = [sign for _, _, sign in grid.SIGNS.values()]
+    assert len(set(signs)) == len(signs)

@@ -1,0 +1,25 @@
+"""The stored verdicts of whole runs, and those of a quick run that differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dumbbell.studies import Verdict
+
+__all__ = ["unlike_whole"]
+
+STORED = Path(__file__).parents[2] / "docs" / "data" / "studies"
+UNDECIDED = (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED)
+
+
+def unlike_whole(name: str, claims: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the verdicts of a quick run that neither a whole run has nor leave a claim open.
+
+    None of a study whose verdicts aren't stored.
+    """
+    path = STORED / f"{name}.json"
+    whole = {c["id"]: c["verdict"] for c in json.loads(path.read_text())["claims"]} if path.exists() else {}
+    quick = {c["id"]: c["verdict"] for c in claims}
+    return {i: v for i, v in quick.items() if v not in (whole.get(i, v), *UNDECIDED)}
