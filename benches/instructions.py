@@ -158,7 +158,7 @@ def tables(counts: dict[str, Count], rustc: str) -> dict[str, Table]:
 
 def renew(counts: dict[str, Count], rustc: str) -> None:
     """Write new budgets, the table and the picture."""
-    from parts_figure import draw  # noqa: PLC0415 - Matplotlib, only needed here
+    from parts_figure import draw  # Matplotlib, only needed here
 
     found = Budgets(rustc, {name: round(c.total, 1) for name, c in counts.items()})
     BUDGETS.write_text(json.dumps(asdict(found), indent=2) + "\n", encoding="utf-8")

@@ -87,8 +87,8 @@ def scenarios(folder: Path, seconds: int) -> dict[str, Scenario]:
 def make_own(folder: Path) -> None:
     """Write the class, and build the library."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from plugin_crates import build, new_crate  # noqa: PLC0415
-    from python_disciplines import CODEL  # noqa: PLC0415
+    from plugin_crates import build, new_crate
+    from python_disciplines import CODEL
 
     (folder / "mine.py").write_text(CODEL, encoding="utf-8")
     crate = new_crate(folder / "crate", ROOT / "docs" / "how-to" / "own-discipline.md", "codel-library")

@@ -130,10 +130,10 @@ def _png(figure: Any) -> bytes:
 
 
 def _subplots(*args: Any, **kwargs: Any) -> Any:
-    import matplotlib as mpl  # noqa: PLC0415
+    import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
+    from matplotlib import pyplot as plt
 
     rc: Any = RC
     mpl.rcParams.update(rc)
@@ -141,7 +141,7 @@ def _subplots(*args: Any, **kwargs: Any) -> Any:
 
 
 def _close(figure: Any) -> None:
-    from matplotlib import pyplot as plt  # noqa: PLC0415
+    from matplotlib import pyplot as plt
 
     plt.close(figure)
 

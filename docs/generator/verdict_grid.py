@@ -32,9 +32,9 @@ WIDTH = 6.4
 
 def draw(reports: Mapping[str, Mapping[str, int]], source: str, form: Form) -> bytes:
     """Draw the counts by report and verdict; ``source`` is the small print."""
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
-    from matplotlib.patches import Rectangle  # noqa: PLC0415
+    import matplotlib as mpl  # slow to import
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
     rc: Any = {**RC, "font.size": 10, "svg.hashsalt": "verdicts", "svg.fonttype": "path"}
     with mpl.rc_context(rc):

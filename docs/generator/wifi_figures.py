@@ -178,10 +178,10 @@ def anomaly() -> bytes:
 
 
 def _axes(columns: int) -> tuple[Any, Any]:
-    import matplotlib as mpl  # noqa: PLC0415
+    import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
+    from matplotlib import pyplot as plt
 
     rc: Any = RC
     mpl.rcParams.update(rc)
@@ -190,7 +190,7 @@ def _axes(columns: int) -> tuple[Any, Any]:
 
 
 def _png(figure: Any) -> bytes:
-    from matplotlib import pyplot as plt  # noqa: PLC0415
+    from matplotlib import pyplot as plt
 
     target = io.BytesIO()
     figure.savefig(target, format="png", dpi=150, metadata={"Software": None})

@@ -31,8 +31,8 @@ def all_figures() -> dict[str, Callable[[], bytes]]:
 
 def drawn(example: str, kind: str, cell: int) -> bytes:
     """Run a cell of an example with series, and draw it."""
-    from dumbbell.plots.catalog import make  # noqa: PLC0415
-    from dumbbell.plots.draw import draw  # noqa: PLC0415
+    from dumbbell.plots.catalog import make
+    from dumbbell.plots.draw import draw
 
     scenario = dumbbell.load(EXAMPLES / example).cells[cell].scenario
     scenario = scenario.with_changes({"trace.series": ["queues" if kind == "queue" else "flows"]})

@@ -17,7 +17,7 @@ def main() -> None:
     asked = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a background job ignores it
     if asked:
         signal.signal(signal.SIGINT, _end)
-    from dumbbell.cli import main as run  # noqa: PLC0415
+    from dumbbell.cli import main as run
 
     if asked:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -81,7 +81,7 @@ def variant_hooks(session: Session) -> Any:  # noqa: ANN401 - a class of aioquic
     aioquic reports each packet; the packets of an ACK frame count together, up to the RTT sample, the losses or
     the next packet that follow at the same time.
     """
-    from aioquic.quic.congestion.base import QuicCongestionControl  # noqa: PLC0415
+    from aioquic.quic.congestion.base import QuicCongestionControl
 
     class Hooks(QuicCongestionControl):
         def __init__(self, *, max_datagram_size: int) -> None:
@@ -138,8 +138,8 @@ def variant_hooks(session: Session) -> Any:  # noqa: ANN401 - a class of aioquic
 
 def certificate() -> tuple[Any, Any]:
     """Return an Ed25519 certificate and its key."""
-    from cryptography import x509  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     key = Ed25519PrivateKey.generate()
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
@@ -153,9 +153,9 @@ class Ends:
     """A client and a server on the links of a session; the server answers a request with ``total`` bytes."""
 
     def __init__(self, session: Session, settings: dict[str, str]) -> None:
-        from aioquic.quic.configuration import QuicConfiguration  # noqa: PLC0415
-        from aioquic.quic.congestion.base import register_congestion_control  # noqa: PLC0415
-        from aioquic.quic.connection import QuicConnection  # noqa: PLC0415
+        from aioquic.quic.configuration import QuicConfiguration
+        from aioquic.quic.congestion.base import register_congestion_control
+        from aioquic.quic.connection import QuicConnection
 
         register_congestion_control("dumbbell", variant_hooks(session))
         common: dict[str, Any] = {"alpn_protocols": ["test"], "max_data": 1 << 30, "max_stream_data": 1 << 30}
@@ -200,7 +200,7 @@ class Ends:
 
     def run_application(self, end: int) -> None:
         """Read, write the request or the response."""
-        from aioquic.quic import events  # noqa: PLC0415
+        from aioquic.quic import events
 
         connection = self.connections[end]
         while connection and (event := connection.next_event()):

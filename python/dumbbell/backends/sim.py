@@ -161,14 +161,14 @@ def _long_series(scenario: Scenario) -> LongSeries | None:
     trace = scenario.trace
     if not (trace.tables or trace.packets or scenario.capture.at):
         return None
-    from dumbbell.common.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import LongSeries  # it imports numpy
 
     return LongSeries()
 
 
 def _return_memory() -> None:
     """Return freed memory to the system after a large run: the C library keeps most of it [malloc_trim(3)]."""
-    import ctypes  # noqa: PLC0415 - of large runs
+    import ctypes  # of large runs
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
     if trim is not None:

@@ -111,7 +111,7 @@ class Capture:
     @property
     def lengths(self) -> pl.DataFrame:
         """The packet-length table: a row for each range of lengths, the first one for all packets."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         return pl.DataFrame(self.length_rows, infer_schema_length=None)
 
@@ -198,7 +198,7 @@ class Capture:
             if "-" in self.files:
                 raise CaptureError("stdin can't be read twice: save the capture to a file for its packets")
             self._packets = self._read_packets()
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         rows = pl.scan_parquet(self._packets[table] / "*.parquet")
         if self.chosen and "flow" in rows.collect_schema():
@@ -257,7 +257,7 @@ class Capture:
         """
         if not self.chosen:
             return self.tables.totals
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         names = ["data_packets", "retransmitted_packets", "timeouts"]
         sums = pl.concat([page.select(pl.col(names).sum()) for page in self.tables.pages("flows")]).sum()
@@ -268,7 +268,7 @@ class Capture:
         """Packets with an error label in each interval, of the chosen connections: ``t_ns``, ``errors``."""
         if not self.chosen:
             return self.total.select("t_ns", "errors")
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         pages = [page.group_by("t_ns").agg(pl.col("errors").sum()) for page in self.tables.pages("series")]
         return pl.concat(pages).group_by("t_ns").agg(pl.col("errors").sum()).sort("t_ns")
@@ -282,10 +282,10 @@ class Capture:
 
     def _repr_html_(self) -> str:
         """Show the largest connections and one figure, for notebooks."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
-        from dumbbell.capture.figures import pictures, talkers  # noqa: PLC0415 - imports this module
-        from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
+        from dumbbell.capture.figures import pictures, talkers  # imports this module
+        from dumbbell.plots.notebook import page_of  # slow to import
 
         drawn = {picture.name: picture for picture in pictures(self)}
         table = talkers(self).select(
@@ -305,7 +305,7 @@ class Capture:
 
 def _flags(labels: Sequence[str]) -> list[pl.Expr]:
     """Make a Boolean column of each label's bit."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     bits = pl.col("labels").cast(pl.Int64)
     return [(bits // 2**n % 2 == 1).alias(name) for n, name in enumerate(labels)]
@@ -376,7 +376,7 @@ def read_capture(
     files = files_of(paths)
     known = list(_core.capture_rules())
     if rules is not None and rules not in known:
-        from dumbbell.registry import unknown  # noqa: PLC0415
+        from dumbbell.registry import unknown
 
         raise CaptureError(unknown("rules", rules, known))
     if interval_s is not None and interval_s <= 0:

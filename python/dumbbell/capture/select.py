@@ -18,13 +18,13 @@ __all__ = ["Selection"]
 
 def _reason(error: Exception, columns: Sequence[str]) -> str:
     """Explain an error in a condition; for an unknown column with the nearest one."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     text = str(error).splitlines()[0]
     if isinstance(error, pl.exceptions.ColumnNotFoundError):
         quoted = re.search(r'["\'`]([^"\'`]+)["\'`]', text)
         if quoted and quoted[1] not in columns:
-            from dumbbell.registry import unknown  # noqa: PLC0415
+            from dumbbell.registry import unknown
 
             return unknown("column", quoted[1], list(columns))
     return f"{text} (columns: {', '.join(columns[:12])} ...)"
@@ -64,7 +64,7 @@ class Selection:
         CaptureError
             For an address, or an expression, that can't be read.
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         chosen = rows
         if self.flow:
@@ -84,7 +84,7 @@ class Selection:
         return chosen[number].unique().sort()
 
     def _hosts(self, rows: pl.DataFrame) -> pl.Expr:
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         networks = []
         for text in self.host:

@@ -33,8 +33,8 @@ MISSING = -(2**63)
 
 def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
     """Make a frame; missing values are null."""
-    import numpy as np  # noqa: PLC0415 - slow to import
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import numpy as np  # slow to import
+    import polars as pl  # slow to import
 
     columns = []
     for name, values in table.items():

@@ -63,7 +63,7 @@ def _sections() -> dict[str, dict[str, front.Listed]]:
 
 def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from dumbbell import __version__  # noqa: PLC0415
+        from dumbbell import __version__
 
         click.echo(f"dumbbell {__version__}")
         ctx.exit()
@@ -120,7 +120,7 @@ def main() -> None:
 
 def _explain(error: BaseException) -> None:
     """End with a message if the exception is one that has a message."""
-    from dumbbell.exceptions import DumbbellError, EndlessCallError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError, EndlessCallError
 
     match error:
         case click.exceptions.NoArgsIsHelpError():
@@ -137,7 +137,7 @@ def _explain(error: BaseException) -> None:
                 _leave(2)
             sys.exit(2)
         case ModuleNotFoundError():
-            from dumbbell.common.extras import EXTRAS, missing  # noqa: PLC0415
+            from dumbbell.common.extras import EXTRAS, missing
 
             module = (error.name or "").partition(".")[0]
             if module in EXTRAS:

@@ -28,7 +28,7 @@ def announce(scenario: Scenario, *, backend: str, jobs: int, keeps: bool, yes: b
     """Print the size of a large scenario, and ask at the terminal if it is very large; UsageError without a yes."""
     if len(scenario.cells) * scenario.repetitions < ANNOUNCED and not scenario.trace.tables:
         return
-    from dumbbell.results.running.estimate import estimate  # noqa: PLC0415
+    from dumbbell.results.running.estimate import estimate
 
     found = estimate(scenario, jobs)
     ask = needs_consent(found, keeps=keeps) and not yes
@@ -51,7 +51,7 @@ def needs_consent(found: Estimate, *, keeps: bool) -> bool:
 
 def sentence(found: Estimate, jobs: int, *, timed: bool, keeps: bool, more: bool) -> str:
     """Describe the work in a sentence."""
-    from dumbbell.common.words import counted  # noqa: PLC0415
+    from dumbbell.common.words import counted
 
     least = "at least " if more else ""
     parts = [f"{least}{found.runs:,} runs of {found.cells:,} {'cell' if found.cells == 1 else 'cells'}"]

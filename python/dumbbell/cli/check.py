@@ -33,10 +33,10 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     arrivals, transmissions and pauses; afterwards all packets that wait must leave. The built-in disciplines are
     tested with the same rules. A case that fails is printed with as few steps as possible; the exit code is then 2.
     """
-    from dumbbell import _core  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import files  # noqa: PLC0415
-    from dumbbell.scenario.own import disciplines as own_disciplines  # noqa: PLC0415
+    from dumbbell import _core
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario import files
+    from dumbbell.scenario.own import disciplines as own_disciplines
 
     given = _parameters(parameters)
     key = "python" if ":" in source else "library"
@@ -65,8 +65,8 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
 
 def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
     """Read ``NAME=VALUE``."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import toml  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario import toml
 
     parameters: dict[str, Any] = {}
     for text in given:

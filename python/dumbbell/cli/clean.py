@@ -15,7 +15,7 @@ def clean() -> None:
     Nothing else is removed. The kernel itself removes the namespaces, interfaces and queue disciplines of a run when
     its process ends, also when it is killed.
     """
-    from dumbbell.common.run_folders import clean as clean_up  # noqa: PLC0415  # noqa: PLC0415
+    from dumbbell.common.run_folders import clean as clean_up
 
     for sentence in (text for one in satellites().values() for home in one.remains for text in load(home)()):
         output.note(sentence)

@@ -29,7 +29,7 @@ def option() -> Callable[[F], F]:
 
 def announced(*, refuse: bool = False) -> AbstractContextManager[None]:
     """Name code within the block before it is loaded; DumbbellError instead if it is refused."""
-    from dumbbell.scenario.own import gate  # noqa: PLC0415
+    from dumbbell.scenario.own import gate
 
     return gate.guarded(_Gate(refuse=refuse))
 
@@ -42,7 +42,7 @@ class _Gate:
         self._shown: set[str] = set()
 
     def __call__(self, what: str) -> None:
-        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+        from dumbbell.exceptions import DumbbellError
 
         if self._refuse:
             raise DumbbellError(f"--no-code: the scenario runs {what}")
@@ -53,8 +53,8 @@ class _Gate:
 
 def refuse_commands(scenario: Scenario) -> None:
     """Refuse programs of the author's choice."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario.flow.programs import own_commands  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario.flow.programs import own_commands
 
     for cell in scenario.cells:
         for place, command in own_commands(cell.scenario).items():

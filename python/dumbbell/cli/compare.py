@@ -37,7 +37,7 @@ def compare(first: Path, second: Path, metric: tuple[str, ...], gate: bool, ever
     Cells, flows and queues are matched by name, repetitions by seed. A change is significant if Student's t
     test on the pairs (Welch's t test where the seeds differ) is, at 95 % for all comparisons together (Holm).
     """
-    from dumbbell.results.statistics.changes import compare as compare_results  # noqa: PLC0415
+    from dumbbell.results.statistics.changes import compare as compare_results
 
     changes = compare_results(load(first), load(second), list(metric) or None)
     worse = [c for c in changes if c.worse]
@@ -50,7 +50,7 @@ def compare(first: Path, second: Path, metric: tuple[str, ...], gate: bool, ever
 
 
 def _print(changes: list[Change], made: int, worse: int) -> None:
-    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
+    from dumbbell.plots.axis_labels import quantity
 
     rows = []
     for c in sorted(changes, key=_rank):

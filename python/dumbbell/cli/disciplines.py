@@ -14,8 +14,8 @@ __all__ = ["disciplines"]
 @front.json("Print one JSON document instead of a table.")
 def disciplines(name: str | None, as_json: bool) -> None:
     """List the queue disciplines, or show one."""
-    from dumbbell import registry  # noqa: PLC0415
-    from dumbbell.cli.registry_entry import print_details  # noqa: PLC0415 - loads rich
+    from dumbbell import registry
+    from dumbbell.cli.registry_entry import print_details  # loads rich
 
     rows = list(registry.disciplines().values()) if name is None else [registry.discipline(name)]
     if as_json:

@@ -120,7 +120,7 @@ class LazyGroup(Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command, without importing any."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for completion
+        from click.shell_completion import CompletionItem  # only for completion
 
         texts = {name: one.text for section in self.sections.values() for name, one in section.items()}
         found = [CompletionItem(name, help=text) for name, text in texts.items() if name.startswith(incomplete)]
@@ -128,7 +128,7 @@ class LazyGroup(Group):
 
 
 def _unknown(what: str, given: str, known: Sequence[str], ctx: click.Context) -> NoReturn:
-    from dumbbell.registry import unknown  # noqa: PLC0415 - loads the core
+    from dumbbell.registry import unknown  # loads the core
 
     raise click.UsageError(unknown(what, given, list(known)), ctx)
 
@@ -173,8 +173,8 @@ def options() -> Callable[[F], F]:
 
 def options_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the options of a back end."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import toml  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario import toml
 
     options: dict[str, Any] = {}
     for text in given:
@@ -205,7 +205,7 @@ def hosts() -> Callable[[F], F]:
 
 def of_hosts(backend: str, hosts: Path | None, keep_agent: bool) -> dict[str, Any]:
     """Return the options of a back end that ``--hosts`` and ``--keep-agent`` give."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
 
     if backend != "ssh":
         for given, name in ((hosts is not None, "--hosts"), (keep_agent, "--keep-agent")):
@@ -244,7 +244,7 @@ def entry(registry: Literal["variants", "disciplines", "stacks"]) -> Callable[[F
     """Return the argument NAME of a command that lists a part of the registry, or shows one entry."""
 
     def known() -> list[str]:
-        from dumbbell import registry as lists  # noqa: PLC0415 - loads the core
+        from dumbbell import registry as lists  # loads the core
 
         return list(getattr(lists, registry)())
 

@@ -35,9 +35,9 @@ def mahimahi(results: Path, link: str, out: Path, run: int, begin: str) -> None:
 
     The file is a packet-delivery trace, which mahimahi's mm-link reads.
     """
-    from dumbbell import mahimahi as traces  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario.units import Duration  # noqa: PLC0415
+    from dumbbell import mahimahi as traces
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario.units import Duration
 
     try:
         from_ns = Duration(begin).ns

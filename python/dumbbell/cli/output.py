@@ -49,14 +49,14 @@ __all__ = [
 
 def stdout(width: int = 10_000) -> Console:
     """Return a console for data. Lines in a pipe or file may be ``width`` long."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else width, highlight=False)
 
 
 def stderr() -> Console:
     """Return a console for messages."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -147,7 +147,7 @@ def print_table(
         Units of columns that the title names: a table in LaTeX has them in its head.
     """
     if is_latex():
-        from dumbbell.report import latex_table  # noqa: PLC0415
+        from dumbbell.report import latex_table
 
         click.echo(latex_table((list(headings), [list(row) for row in rows]), caption=title, units=units))
         return
@@ -175,7 +175,7 @@ def print_rows(title: str, rows: list[dict[str, Any]]) -> None:
 
 def print_summary(title: str, table: Summary, *, every_row: bool, units: Mapping[str, str] | None = None) -> None:
     """Print a summary: every row, or the extremes where the rows are too many to read."""
-    from dumbbell.results.frames.extremes import READABLE, extremes  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE, extremes
 
     if len(table.rows) > READABLE and not every_row:
         title += f": the extremes of {len(table.rows)} rows (--all prints every row)"
@@ -208,8 +208,8 @@ def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[i
     if not sys.stderr.isatty():
         yield lambda _done, _all: None
         return
-    from rich.cells import cell_len  # noqa: PLC0415
-    from rich.progress import (  # noqa: PLC0415
+    from rich.cells import cell_len
+    from rich.progress import (
         BarColumn,
         DownloadColumn,
         MofNCompleteColumn,
@@ -217,7 +217,7 @@ def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[i
         TextColumn,
         TimeRemainingColumn,
     )
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     console = stderr()
     count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()

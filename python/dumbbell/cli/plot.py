@@ -82,10 +82,10 @@ def plot(
     bare: bool,
 ) -> None:
     """Draw a figure of results that were kept with --out."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.plots.accessor import write  # noqa: PLC0415
-    from dumbbell.plots.catalog import make  # noqa: PLC0415
-    from dumbbell.scenario.units import PositiveDuration  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.plots.accessor import write
+    from dumbbell.plots.catalog import make
+    from dumbbell.scenario.units import PositiveDuration
 
     try:
         window_s = PositiveDuration(window).seconds if window is not None else None
@@ -110,7 +110,7 @@ def plot(
 
 def _conditions(given: tuple[str, ...]) -> dict[str, object]:
     """Read the conditions of ``--where``."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
 
     found: dict[str, object] = {}
     for text in given:

@@ -15,8 +15,8 @@ __all__ = ["load"]
 
 def load(directory: Path) -> Results:
     """Read results; damaged runs are left out, which a message says."""
-    from dumbbell.common.words import counted  # noqa: PLC0415
-    from dumbbell.results import Results  # noqa: PLC0415 - slow to import
+    from dumbbell.common.words import counted
+    from dumbbell.results import Results  # slow to import
 
     found = Results.load(directory)
     if found.damaged:

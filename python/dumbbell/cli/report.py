@@ -42,8 +42,8 @@ def report(directory: Path, out: Path | None, form: Literal["html", "md"], jobs:
 
     It has a summary, figures, tables, warnings, and the command that runs the experiment again.
     """
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.report import write_results_report  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.report import write_results_report
 
     for one in satellites().values():
         for name, home in one.reports.items():

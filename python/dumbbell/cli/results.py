@@ -71,8 +71,8 @@ def results(
     if export == "parquet" and to is None:
         raise click.UsageError("--export parquet: give the file with --to")
     if merge:
-        from dumbbell.common.words import counted  # noqa: PLC0415
-        from dumbbell.results.store.repair_and_merge import merge as merged  # noqa: PLC0415
+        from dumbbell.common.words import counted
+        from dumbbell.results.store.repair_and_merge import merge as merged
 
         found = merged(directory, merge)
         if found.damaged:
@@ -93,8 +93,8 @@ def results(
 
 
 def _print_state(found: Results, directory: Path) -> None:
-    from dumbbell.common.words import counted  # noqa: PLC0415
-    from dumbbell.results.store.repair_and_merge import missing  # noqa: PLC0415
+    from dumbbell.common.words import counted
+    from dumbbell.results.store.repair_and_merge import missing
 
     left = missing(found)
     size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
@@ -111,9 +111,9 @@ def _print_state(found: Results, directory: Path) -> None:
 
 
 def _verify(directory: Path, jobs: int | None) -> None:
-    from dumbbell.common.words import counted  # noqa: PLC0415
-    from dumbbell.results import Results  # noqa: PLC0415
-    from dumbbell.results.store.repair_and_merge import missing, repair  # noqa: PLC0415
+    from dumbbell.common.words import counted
+    from dumbbell.results import Results
+    from dumbbell.results.store.repair_and_merge import missing, repair
 
     found = Results.load(directory)
     for run in found.runs:  # reads every one
@@ -131,9 +131,9 @@ def _verify(directory: Path, jobs: int | None) -> None:
 
 
 def _query(found: Results, sql: str, *, as_json: bool) -> None:
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
 
     database = found.to_duckdb()
     database.execute("SET enable_external_access = false")  # a query reads the tables, and no file
@@ -149,7 +149,7 @@ def _query(found: Results, sql: str, *, as_json: bool) -> None:
 
 
 def _export(frame: pl.DataFrame, form: Literal["csv", "json", "parquet"], to: Path | None) -> None:
-    from dumbbell.results.frames.export import write_csv  # noqa: PLC0415
+    from dumbbell.results.frames.export import write_csv
 
     if form == "parquet" and to is not None:
         frame.write_parquet(to)

@@ -21,7 +21,7 @@ __all__ = ["changes_of", "run"]
 
 
 def _backends() -> list[str]:
-    from dumbbell.backends import names  # noqa: PLC0415
+    from dumbbell.backends import names
 
     return names()
 
@@ -141,15 +141,15 @@ def run(
     plan: bool,
 ) -> None:
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
-    from dumbbell.backends import backend as find_backend  # noqa: PLC0415
-    from dumbbell.cli.announce import announce  # noqa: PLC0415
-    from dumbbell.common.processors import cores  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.results import run as run_scenario  # noqa: PLC0415
-    from dumbbell.results.statistics.lint import lint  # noqa: PLC0415
-    from dumbbell.scenario import Scenario  # noqa: PLC0415
-    from dumbbell.scenario.model import before_cells  # noqa: PLC0415
-    from dumbbell.workers import at_most  # noqa: PLC0415
+    from dumbbell.backends import backend as find_backend
+    from dumbbell.cli.announce import announce
+    from dumbbell.common.processors import cores
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.results import run as run_scenario
+    from dumbbell.results.statistics.lint import lint
+    from dumbbell.scenario import Scenario
+    from dumbbell.scenario.model import before_cells
+    from dumbbell.workers import at_most
 
     if qlog is not None and out is None:
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
@@ -207,7 +207,7 @@ def run(
 
 def _note_starts(scenario: Scenario) -> None:
     """State the start jitter that the scenario doesn't set."""
-    from dumbbell.scenario.flow.starts import sentence  # noqa: PLC0415
+    from dumbbell.scenario.flow.starts import sentence
 
     if text := sentence(scenario.cells[0].scenario):
         output.note(text)
@@ -215,7 +215,7 @@ def _note_starts(scenario: Scenario) -> None:
 
 def _hold_option(backend: str) -> dict[str, Any]:
     """Return the option of the back end for ``--hold``."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
 
     if backend != "kernel":
         raise DumbbellError(f"--hold: back end '{backend}' has no network to keep: give --backend kernel")
@@ -225,8 +225,8 @@ def _hold_option(backend: str) -> dict[str, Any]:
 @contextmanager
 def _held(backend: Backend, out: Path | None, *, hold: bool) -> Iterator[None]:
     """Run the commands of stdin in the network of the run that the block makes, if it is to be held; then end it."""
-    from dumbbell.backends import Holder  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.backends import Holder
+    from dumbbell.exceptions import DumbbellError
 
     if not hold or not isinstance(backend, Holder):
         yield
@@ -244,7 +244,7 @@ def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan
     """Ask at the terminal whether the scenario may start programs of its own choice; without one, False."""
     if backend not in ("kernel", "uml") or "allow_programs" in options:
         return False
-    from dumbbell.scenario.flow.programs import own_commands  # noqa: PLC0415
+    from dumbbell.scenario.flow.programs import own_commands
 
     asked = {place: command for cell in scenario.cells for place, command in own_commands(cell.scenario).items()}
     if not asked or plan:
@@ -259,8 +259,8 @@ def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan
 
 def _note_kernel(backend: Backend, scenario: Scenario) -> None:
     """Print the kernel that runs a scenario."""
-    from dumbbell.backends import Chooser  # noqa: PLC0415
-    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415
+    from dumbbell.backends import Chooser
+    from dumbbell.results.running.runner import jobs_of
 
     if isinstance(backend, Chooser):
         output.note(backend.choose(jobs_of(scenario))[1])
@@ -268,9 +268,9 @@ def _note_kernel(backend: Backend, scenario: Scenario) -> None:
 
 def _print_plan(backend: Backend, scenario: Scenario) -> None:
     """Print the steps that a kernel back end would execute."""
-    from dumbbell.backends import Stepwise  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415
+    from dumbbell.backends import Stepwise
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.results.running.runner import jobs_of
 
     if not isinstance(backend, Stepwise):
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
@@ -280,8 +280,8 @@ def _print_plan(backend: Backend, scenario: Scenario) -> None:
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the changes of ``--set``."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.scenario import toml  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario import toml
 
     changes: dict[str, Any] = {}
     for text in given:

@@ -17,6 +17,6 @@ def schema() -> None:
 
     It has every variant, queue discipline and parameter. Editors use it to complete and check scenario files.
     """
-    from dumbbell.scenario import json_schema  # noqa: PLC0415
+    from dumbbell.scenario import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -82,11 +82,11 @@ def stats(
     as_json: bool,
 ) -> None:
     """Print a metric's statistics over repetitions, and its significant differences."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from dumbbell.exceptions import ResultsError  # noqa: PLC0415
-    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
-    from dumbbell.registry import unknown  # noqa: PLC0415
+    from dumbbell.exceptions import ResultsError
+    from dumbbell.plots.axis_labels import quantity
+    from dumbbell.registry import unknown
 
     results = load(directory)
     if harm:
@@ -117,10 +117,10 @@ def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_r
 
     `interval` describes the columns low and high.
     """
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.frames.summary import Summary, short_names  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE
+    from dumbbell.results.frames.summary import Summary, short_names
 
     *cell, who = table.columns[: table.columns.index("n")]
     scaled = table.with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
@@ -137,8 +137,8 @@ def _print_comparisons(
     compared: Sequence[tuple[dict[str, object], Compared]], shown: Quantity, *, every_row: bool
 ) -> None:
     """Print a sentence for each comparison, or for the extremes where they are too many to read."""
-    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.frames.summary import short_names  # noqa: PLC0415
+    from dumbbell.results.frames.extremes import READABLE
+    from dumbbell.results.frames.summary import short_names
 
     short = short_names(list(dict.fromkeys(p for rest, _ in compared for p in rest if p not in {"name", "flow"})))
     if len(compared) > READABLE and not every_row:
@@ -155,14 +155,14 @@ def _harm(
     results: Results, directory: Path, metric: str, name: list[str] | None, *, every_row: bool, as_json: bool
 ) -> None:
     """Run the flows alone, on the back end that made the results, and print the harm of the others."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from dumbbell.backends import backend  # noqa: PLC0415
-    from dumbbell.metrics import summarize  # noqa: PLC0415
-    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
-    from dumbbell.results.frames.extremes import READABLE  # noqa: PLC0415
-    from dumbbell.results.frames.summary import Summary, short_names  # noqa: PLC0415
-    from dumbbell.results.store.directory import Store  # noqa: PLC0415
+    from dumbbell.backends import backend
+    from dumbbell.metrics import summarize
+    from dumbbell.plots.axis_labels import quantity
+    from dumbbell.results.frames.extremes import READABLE
+    from dumbbell.results.frames.summary import Summary, short_names
+    from dumbbell.results.store.directory import Store
 
     made_by = backend(Store(directory).manifest().get("backend", "sim"))
     with output.progress("alone") as moved:

@@ -15,7 +15,7 @@ __all__ = ["print_results"]
 
 def print_results(results: Results, *, every_row: bool) -> None:
     """Print the flows, the queues that matter, and the transfers of workloads."""
-    from dumbbell.results.frames.summary import LARGE, flow_summary, queue_summary  # noqa: PLC0415
+    from dumbbell.results.frames.summary import LARGE, flow_summary, queue_summary
 
     counts = results.repetitions
     n = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
@@ -24,14 +24,14 @@ def print_results(results: Results, *, every_row: bool) -> None:
         if table.rows:
             output.print_summary(f"{results.scenario.name}: {what} ({each})", table, every_row=every_row)
     if len(results) <= LARGE and any(row["application"] == "workload" for row in results.runs[0].flows):
-        from dumbbell.exceptions import ResultsError  # noqa: PLC0415
-        from dumbbell.results.statistics.slowdowns import transfer_summary  # noqa: PLC0415 - imports polars
+        from dumbbell.exceptions import ResultsError
+        from dumbbell.results.statistics.slowdowns import transfer_summary  # imports polars
 
         with suppress(ResultsError):  # none began in the measured time
             title = f"{results.scenario.name}: transfers ({each})"
             output.print_summary(title, transfer_summary(results), every_row=every_row)
     if results.scenario.preset is not None and results.scenario.preset.is_evaluated:
-        from dumbbell.results.statistics.responsiveness import test_summary  # noqa: PLC0415 - imports polars
+        from dumbbell.results.statistics.responsiveness import test_summary  # imports polars
 
         title = f"{results.scenario.name}: round trips per minute ({each})"
         output.print_summary(title, test_summary(results), every_row=every_row)

@@ -14,8 +14,8 @@ __all__ = ["variants"]
 @front.json("Print one JSON document instead of a table.")
 def variants(name: str | None, as_json: bool) -> None:
     """List the congestion control variants, or show one."""
-    from dumbbell import registry  # noqa: PLC0415
-    from dumbbell.cli.registry_entry import print_details  # noqa: PLC0415 - loads rich
+    from dumbbell import registry
+    from dumbbell.cli.registry_entry import print_details  # loads rich
 
     rows = list(registry.variants().values()) if name is None else [registry.variant(name)]
     if as_json:

@@ -65,7 +65,7 @@ class DaskPool(Generic[Task]):
         """Jobs of a batch system that had workers, and when they had some last."""
 
     def __enter__(self) -> Self:
-        from distributed import Client  # noqa: PLC0415 - slow to import
+        from distributed import Client  # slow to import
 
         logging.getLogger("distributed").setLevel(logging.ERROR)  # errors are raised here
         try:
@@ -248,10 +248,10 @@ def do(make: str, name: str, setup: bytes, task: object) -> tuple[bool, Any]:
 
 def _job_queue(cluster: DaskCluster) -> Any:  # noqa: ANN401
     """Ask a batch system for the jobs of a cluster; dask's configuration has their size."""
-    import dask.config  # noqa: PLC0415 - slow to import
+    import dask.config  # slow to import
 
     at_interrupt = signal.getsignal(signal.SIGINT)
-    from dask_jobqueue import PBSCluster, SLURMCluster  # noqa: PLC0415 - needs an extra
+    from dask_jobqueue import PBSCluster, SLURMCluster  # needs an extra
 
     signal.signal(signal.SIGINT, at_interrupt)  # the import makes Ctrl-C end the process without an error
 

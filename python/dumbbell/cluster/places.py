@@ -38,7 +38,7 @@ class DaskCluster:
 
     def workers(self, make: str, setup: object) -> Workers:
         """Return the workers, not started yet; see `dumbbell.workers.places.Cluster`."""
-        from dumbbell.cluster.dask_pool import DaskPool  # noqa: PLC0415 - needs an extra
+        from dumbbell.cluster.dask_pool import DaskPool  # needs an extra
 
         return DaskPool(self, make, setup)
 

@@ -19,7 +19,7 @@ AnyFrame = TypeVar("AnyFrame", "pl.DataFrame", "pl.LazyFrame")
 
 def without_formulas(frame: AnyFrame) -> AnyFrame:
     """Put an apostrophe before each text, and each name of a column, that a spreadsheet would take for a formula."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     schema = frame.collect_schema()
 

@@ -96,7 +96,7 @@ def tables(sources: Iterable[tuple[list[dict[str, Any]], BinaryIO]]) -> MutableM
     sources : iterable of (list of dict, file)
         The tables' columns with names, types and offsets, and the file in which they are.
     """
-    from dumbbell.common.long_series import PART_ROWS, LongSeries  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import PART_ROWS, LongSeries  # it imports numpy
 
     found: dict[str, _Parts] = {}
     for contents, file in sources:
@@ -133,7 +133,7 @@ class _Parts:
 
     def read(self, begin: int, count: int) -> Table:
         """Read some rows. A column that a part lacks is NaN there: the congestion control had no state yet."""
-        import numpy as np  # noqa: PLC0415 - slow to import
+        import numpy as np  # slow to import
 
         _, columns = max(self._parts, key=lambda part: len(part[1]))
         found: Table = {}

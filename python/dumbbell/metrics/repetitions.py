@@ -70,7 +70,7 @@ def repetitions_for(sd: float, difference: float, *, level: float = LEVEL, power
     >>> repetitions_for(1.0, 1.0), repetitions_for(1.0, 0.5)
     (10, 34)
     """
-    from scipy.special import nctdtr  # noqa: PLC0415 - slow to import
+    from scipy.special import nctdtr  # slow to import
 
     if difference == 0 or not math.isfinite(sd) or not math.isfinite(difference):
         return MOST

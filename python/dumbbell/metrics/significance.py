@@ -201,7 +201,7 @@ def _rounding(first: Floats, second: Floats) -> float:
 
 def _student(n: int, difference: float, error: float, freedom: float, level: float) -> MeanDifference:
     """Apply Student's t distribution to a difference with its standard error."""
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtr  # slow to import
 
     p = 2 * float(stdtr(freedom, -abs(difference) / error))
     half = t_quantile(freedom, level) * error
@@ -210,7 +210,7 @@ def _student(n: int, difference: float, error: float, freedom: float, level: flo
 
 def t_quantile(freedom: float, level: float) -> float:
     """Return the two-sided critical value of Student's t."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtrit  # slow to import
 
     return float(stdtrit(freedom, (1 + level) / 2))
 

@@ -171,7 +171,7 @@ def _intervals(
     m, n = block.shape
     if n < 2:
         return np.full(m, np.nan), np.full(m, np.nan)
-    from scipy.stats import t  # noqa: PLC0415 - slow to import, and only needed here
+    from scipy.stats import t  # slow to import, and only needed here
 
     half = float(t.ppf((1 + level) / 2, n - 1)) * block.std(axis=1, ddof=1) / math.sqrt(n)
     mean = block.mean(axis=1)

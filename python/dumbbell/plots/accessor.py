@@ -53,11 +53,11 @@ def write(picture: Picture, path: str | os.PathLike[str], *, width: str | None =
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if ending == "html":
-            from dumbbell.plots.interactive import page  # noqa: PLC0415
+            from dumbbell.plots.interactive import page
 
             place.write_text(page([picture]), encoding="utf-8")
         else:
-            from dumbbell.plots.draw import draw, settings  # noqa: PLC0415 - slow to import
+            from dumbbell.plots.draw import draw, settings  # slow to import
 
             with settings(size, {"svg.hashsalt": picture.name}):
                 dpi = DPI if width is None else PRINT_DPI
@@ -97,12 +97,12 @@ class Plot:
 
     def figure(self) -> Figure:
         """Draw it with Matplotlib."""
-        from dumbbell.plots.draw import draw  # noqa: PLC0415
+        from dumbbell.plots.draw import draw
 
         return draw(self.picture)
 
     def _repr_svg_(self) -> str:
-        import io  # noqa: PLC0415
+        import io
 
         text = io.StringIO()
         self.figure().savefig(text, format="svg")

@@ -81,7 +81,7 @@ def _spread(count: int, width: float) -> np.ndarray[tuple[int], np.dtype[np.floa
 
 def cells(ax: Axes, panel: Panel, grid: Grid) -> None:
     """Draw a grid: colors by value, words in the cells, a color scale beside it."""
-    from matplotlib import colormaps  # noqa: PLC0415 - slow to import
+    from matplotlib import colormaps  # slow to import
 
     scale = colormaps["PuOr" if grid.diverging else "cividis"].with_extremes(bad="#EEEEEE")
     known = grid.values[~np.isnan(grid.values)]

@@ -37,7 +37,7 @@ MARKS = 400
 def settings(size: Size = SCREEN, more: dict[str, Any] | None = None) -> AbstractContextManager[None]:
     """Apply the settings of all figures of a size, and further ones if given, within the block."""
     require("matplotlib")
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+    import matplotlib as mpl  # slow to import
 
     thin = min(1.0, 0.25 + 0.75 * size.unit)
     lines = {
@@ -58,7 +58,7 @@ def draw(picture: Picture, size: Size = SCREEN, *, bare: bool = False) -> Figure
         True to leave out the title and the small print, for a paper that has them in the caption.
     """
     require("matplotlib")
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
+    from matplotlib.figure import Figure  # slow to import
 
     with settings(size):
         labels = _legend(picture)
@@ -93,8 +93,8 @@ def draw(picture: Picture, size: Size = SCREEN, *, bare: bool = False) -> Figure
 
 
 def _legend(picture: Picture) -> dict[str, object]:
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-    from matplotlib.patches import Patch  # noqa: PLC0415
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     handles: dict[str, object] = {}
     for panel in picture.panels:
@@ -182,7 +182,7 @@ def _limits(ax: Axes, panel: Panel) -> None:
         low, high = ax.get_xlim()
         _log(ax.xaxis, (1, 2, 5) if high > 3 * low else (1, 1.5, 2, 3, 5, 7))
     if panel.x_ticks:
-        from matplotlib.ticker import NullLocator  # noqa: PLC0415
+        from matplotlib.ticker import NullLocator
 
         ax.set_xticks(list(panel.x_ticks), [f"{place:g}" for place in panel.x_ticks])
         ax.xaxis.set_minor_locator(NullLocator())
@@ -219,7 +219,7 @@ def _from_zero(ax: Axes) -> None:
 
 def _log(axis: Axis, steps: tuple[float, ...]) -> None:
     """Label a logarithmic axis with plain numbers at some steps of each decade."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter  # noqa: PLC0415
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     axis.set_major_locator(LogLocator(subs=steps))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))

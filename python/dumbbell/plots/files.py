@@ -117,7 +117,7 @@ def _without_interrupts() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    from multiprocessing import resource_tracker  # noqa: PLC0415 - not on Windows
+    from multiprocessing import resource_tracker  # not on Windows
 
     resource_tracker.ensure_running()  # its start unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -67,7 +67,7 @@ def page_of(title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Pi
 
 def _image(picture: Picture) -> str:
     """Draw a figure as an inline PNG."""
-    from dumbbell.plots.draw import draw  # noqa: PLC0415 - needs Matplotlib, which is slow to import
+    from dumbbell.plots.draw import draw  # needs Matplotlib, which is slow to import
 
     png = io.BytesIO()
     draw(picture).savefig(png, format="png", dpi=DPI, metadata={"Software": None})

@@ -41,14 +41,14 @@ def _looks(span: Span) -> dict[str, Any]:
 
 def legend_patch(span: Span) -> Patch:
     """Return the entry of the legend."""
-    from matplotlib.patches import Patch  # noqa: PLC0415 - slow to import
+    from matplotlib.patches import Patch  # slow to import
 
     return Patch(**_looks(span))
 
 
 def shade(ax: Axes, panel: Panel) -> None:
     """Draw the spans of a panel; those of one look are one path, so that files stay small."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - slow to import
+    from matplotlib.patches import PathPatch  # slow to import
 
     groups: dict[tuple[str, int | None], list[Span]] = {}
     for span in panel.spans:
@@ -67,7 +67,7 @@ def shade(ax: Axes, panel: Panel) -> None:
 
 def _boxes(spans: Sequence[Span], low: float, high: float) -> Path:
     """Return the outline of the spans, from `low` to `high` on the y axis."""
-    from matplotlib.path import Path  # noqa: PLC0415 - slow to import
+    from matplotlib.path import Path  # slow to import
 
     corners = [
         corner

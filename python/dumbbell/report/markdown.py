@@ -64,7 +64,7 @@ def _revised(revision: str | None) -> str:
 
 
 def _relative(path: Path, place: Path) -> str:
-    import os  # noqa: PLC0415 - pathlib can't walk up before Python 3.12
+    import os  # pathlib can't walk up before Python 3.12
 
     return Path(os.path.relpath(path, place)).as_posix()
 

@@ -22,7 +22,7 @@ def template(name: str) -> Template:
         If jinja2 isn't installed.
     """
     require("jinja2")
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # an extra
 
     surroundings = Environment(
         loader=PackageLoader("dumbbell.report", "templates"),

@@ -162,7 +162,7 @@ class Results:
             Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
             ``high`` (the interval) in the metric's unit, and the single ``values``.
         """
-        from dumbbell.results.statistics.cell_statistics import statistics  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import statistics  # slow to import
 
         return statistics(self, metric, interval=interval, level=level)
 
@@ -183,7 +183,7 @@ class Results:
         list of (dict, Compared)
             The rest of the cell, and the comparison.
         """
-        from dumbbell.results.statistics.cell_statistics import comparisons  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import comparisons  # slow to import
 
         return comparisons(self, metric, by, level=level)
 
@@ -204,7 +204,7 @@ class Results:
             the fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have
             the same). With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
-        from dumbbell.results.statistics.cell_statistics import fairness, fairness_over_time  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import fairness, fairness_over_time  # slow to import
 
         return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
@@ -221,7 +221,7 @@ class Results:
             Length of the beginning that is cut; default: until the series has settled (MSER-5), ``warm_up_s`` being
             null where a run is too short.
         """
-        from dumbbell.results.statistics.cell_statistics import settled  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.cell_statistics import settled  # slow to import
 
         return settled(self, window_s, warm_up_s)
 
@@ -239,7 +239,7 @@ class Results:
             over the last four intervals); ``stable_s``, ``saturated_s``: times since the start of the load at which
             responsiveness and goodput became stable (s).
         """
-        from dumbbell.results.statistics.responsiveness import frame  # noqa: PLC0415 - imports polars
+        from dumbbell.results.statistics.responsiveness import frame  # imports polars
 
         return frame(self)
 
@@ -272,7 +272,7 @@ class Results:
             A row for each run and flow: ``alone`` and ``contested`` in the metric's unit, and ``harm``, the part of
             it that is lost (see `dumbbell.metrics.harm`).
         """
-        from dumbbell.results.statistics.harm import harm_done  # noqa: PLC0415 - imports this module
+        from dumbbell.results.statistics.harm import harm_done  # imports this module
 
         return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
 
@@ -312,7 +312,7 @@ class Results:
         ResultsError
             If no flow generates transfers, none began in the measured time, or an argument is wrong.
         """
-        from dumbbell.results.statistics.slowdowns import slowdowns  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import slowdowns  # slow to import
 
         return slowdowns(self, metric=metric, bins=bins, flow=flow, level=level)
 
@@ -335,7 +335,7 @@ class Results:
         ResultsError
             If no transfers begin together.
         """
-        from dumbbell.results.statistics.slowdowns import rounds  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import rounds  # slow to import
 
         return rounds(self, flow)
 
@@ -345,7 +345,7 @@ class Results:
 
     def _generated(self) -> dict[str, Any]:
         """Return the part of the document about generated transfers; empty without any."""
-        from dumbbell.results.statistics.slowdowns import has_workloads, slowdowns  # noqa: PLC0415 - slow to import
+        from dumbbell.results.statistics.slowdowns import has_workloads, slowdowns  # slow to import
 
         if not has_workloads(self.scenario) or not self.transfers.height:
             return {}
@@ -379,7 +379,7 @@ class Results:
 
     def lint(self) -> list[Warned]:
         """Return warnings about weak results: see `dumbbell.results.statistics.lint`."""
-        from dumbbell.results.statistics.lint import lint  # noqa: PLC0415 - imports this module
+        from dumbbell.results.statistics.lint import lint  # imports this module
 
         return lint(self)
 
@@ -408,7 +408,7 @@ class Results:
         ResultsError
             If the run has no such table.
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         return pl.DataFrame(self.arrays(run, name))
 
@@ -461,7 +461,7 @@ class Results:
         polars.DataFrame
             ``time_s`` (float64, seconds) and ``column``; times such as srtt and rto are in ms, sizes in bytes.
         """
-        from dumbbell.results.frames.series import series  # noqa: PLC0415 - imports polars
+        from dumbbell.results.frames.series import series  # imports polars
 
         return series(self, self._run(run), column, flow=flow, queue=queue, kind=kind)
 

@@ -55,8 +55,8 @@ class Portable:
 
     def scenario(self) -> Scenario:
         """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
-        from dumbbell.common.run_folders import FILES_PREFIX, Folder, clean  # noqa: PLC0415 - only workers need it
-        from dumbbell.scenario.model import Scenario, trusted  # noqa: PLC0415 - imports this module
+        from dumbbell.common.run_folders import FILES_PREFIX, Folder, clean  # only workers need it
+        from dumbbell.scenario.model import Scenario, trusted  # imports this module
 
         stored = dict(self.stored)
         if self.contents:

@@ -57,7 +57,7 @@ __getattr__ = _lazy(__name__, {name: home for home, names in _HOMES.items() for 
 
 def _all_studies() -> object:
     """Return every study by name."""
-    from dumbbell.studies.definition import studies  # noqa: PLC0415 - slow to import
+    from dumbbell.studies.definition import studies  # slow to import
 
     return studies()
 

@@ -319,7 +319,7 @@ class Study(_Part):
         Done
             With ``results`` by experiment, ``analysis`` with a finding for each claim, and ``report``, the page.
         """
-        from dumbbell.studies.runner import run_study  # noqa: PLC0415 - imports this module
+        from dumbbell.studies.runner import run_study  # imports this module
 
         return run_study(self, out, **options)
 
@@ -328,7 +328,7 @@ class Study(_Part):
 
         With `quick`, the results are those of ``--quick``.
         """
-        from dumbbell.studies.reference import with_printed  # noqa: PLC0415 - imports the plots
+        from dumbbell.studies.reference import with_printed  # imports the plots
 
         judged = self.model_copy()
         judged._quick = quick

@@ -51,8 +51,8 @@ def files(done: Done) -> list[Path]:
 
 def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:
     """Draw a study again from the runs that it kept (missing ones are made)."""
-    from dumbbell.cli import output  # noqa: PLC0415
-    from dumbbell.studies import run_study, study  # noqa: PLC0415
+    from dumbbell.cli import output
+    from dumbbell.studies import run_study, study
 
     try:
         kept = json.loads((directory / "study.json").read_text(encoding="utf-8"))

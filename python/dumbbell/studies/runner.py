@@ -119,7 +119,7 @@ def run_study(
         If the directory can't be used, or a run can't be made; for `kernel` False on another back end than the
         simulator.
     """
-    from dumbbell.studies.report_files import write_report  # noqa: PLC0415 - needs Matplotlib
+    from dumbbell.studies.report_files import write_report  # needs Matplotlib
 
     _check_extras()
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))

@@ -59,7 +59,7 @@ class Processes:
 
     def workers(self, make: str, setup: object) -> Workers:
         """Return the workers; see `Cluster`."""
-        from dumbbell.workers.local import Pool  # noqa: PLC0415 - slow to import
+        from dumbbell.workers.local import Pool  # slow to import
 
         return Pool(make, setup, self.number)
 

@@ -125,15 +125,15 @@ def analyze(
     The exit code is 1 if a file is damaged or truncated, or if reading fails. The results then contain everything
     that could be read, and a message names the place of the damage.
     """
-    from dumbbell.capture import Selection  # noqa: PLC0415
-    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
-    from dumbbell.capture.capture import files_of  # noqa: PLC0415
-    from dumbbell.common.extras import require  # noqa: PLC0415
-    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+    from dumbbell.capture import Selection
+    from dumbbell.capture import analyze as analyze_files
+    from dumbbell.capture.capture import files_of
+    from dumbbell.common.extras import require
+    from dumbbell.exceptions import CaptureError
 
     if pair is not None:
         _only_pair(files, rules, flow, host, port, where, begin, end, no_tunnels, compare, classify)
-        from dumbbell.capture.commands.analyze_pair import analyze_pair  # noqa: PLC0415
+        from dumbbell.capture.commands.analyze_pair import analyze_pair
 
         interval_s = _seconds("--interval", interval)
         analyze_pair(
@@ -171,13 +171,13 @@ def analyze(
     _show(captures, compare=compare, classify=classify, as_json=as_json)
     places = [""]
     if len(captures) > 1:
-        from dumbbell.capture.compared import short_names  # noqa: PLC0415
+        from dumbbell.capture.compared import short_names
 
         places = short_names(captures)
     for capture, place in zip(captures, places, strict=True):
         _keep(capture, place, csv, parquet, out)
         if xplot is not None:
-            from dumbbell.capture.xplot import write_xplot  # noqa: PLC0415
+            from dumbbell.capture.xplot import write_xplot
 
             output.note(f"{counted(len(write_xplot(capture, xplot / place)), 'graph')} in {xplot / place}")
     if compare:
@@ -188,8 +188,8 @@ def analyze(
 
 def _log(names: list[str], options: dict[str, Any], *, as_json: bool) -> None:
     """Print the connection log while the files are read."""
-    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
-    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+    from dumbbell.capture import analyze as analyze_files
+    from dumbbell.exceptions import CaptureError
 
     if as_json:
         raise CaptureError(
@@ -211,7 +211,7 @@ def _log(names: list[str], options: dict[str, Any], *, as_json: bool) -> None:
 
 def _only_pair(*others: object) -> None:
     """Refuse options that have no meaning for a pair."""
-    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+    from dumbbell.exceptions import CaptureError
 
     names = ("FILE", "--rules", "--flow", "--host", "--port", "--where", "--from", "--to", "--no-tunnels",
              "--compare", "--classify")  # fmt: skip
@@ -223,8 +223,8 @@ def _only_pair(*others: object) -> None:
 def _seconds(option: str, text: str | None) -> float | None:
     if text is None:
         return None
-    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
-    from dumbbell.scenario.units import Duration  # noqa: PLC0415
+    from dumbbell.exceptions import CaptureError
+    from dumbbell.scenario.units import Duration
 
     try:
         return Duration(text).seconds
@@ -248,10 +248,10 @@ def _progress(files: list[str]) -> Iterator[Callable[[int, int, int | None], Non
 
 def _analyze_together(names: list[str], options: dict[str, Any]) -> list[Capture]:
     """Analyze each file on its own: one thread for each, as many files at a time as there are threads."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor
 
-    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
-    from dumbbell.common.processors import cores  # noqa: PLC0415
+    from dumbbell.capture import analyze as analyze_files
+    from dumbbell.common.processors import cores
 
     stopped = False
     with _progress(names) as moved:
@@ -274,7 +274,7 @@ def _analyze_together(names: list[str], options: dict[str, Any]) -> list[Capture
 
 
 def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bool) -> None:
-    from dumbbell.capture.output import document  # noqa: PLC0415
+    from dumbbell.capture.output import document
 
     if as_json:
         output.parts([document(c) for c in captures], as_list=compare)
@@ -286,7 +286,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
         for capture in captures:
             _print_classes(capture)
     if compare:
-        from dumbbell.capture.compared import medians  # noqa: PLC0415
+        from dumbbell.capture.compared import medians
 
         output.print_frame(f"{counted(len(captures), 'capture')} side by side", medians(captures))
     if not (compare or classify):
@@ -295,7 +295,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
 
 def _print_classes(capture: Capture) -> None:
     """Print the likely congestion control of each transfer, with the evidence."""
-    from dumbbell.capture.output import guesses  # noqa: PLC0415
+    from dumbbell.capture.output import guesses
 
     table = guesses(capture)
     if not table:
@@ -315,7 +315,7 @@ def _warn(capture: Capture) -> None:
 
 
 def _print(capture: Capture) -> None:
-    from dumbbell.capture.output import conversations, datagrams, guesses, properties, summary  # noqa: PLC0415
+    from dumbbell.capture.output import conversations, datagrams, guesses, properties, summary
 
     _warn(capture)
     for sentence in summary(capture):
@@ -344,8 +344,8 @@ def _without(rows: list[dict[str, Any]], *columns: str) -> list[dict[str, Any]]:
 
 
 def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.compared import medians  # noqa: PLC0415
-    from dumbbell.capture.files import write_frames  # noqa: PLC0415
+    from dumbbell.capture.compared import medians
+    from dumbbell.capture.files import write_frames
 
     table = {"comparison": medians(captures)}
     if csv is not None:
@@ -360,7 +360,7 @@ def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | 
 def _keep(capture: Capture, part: str, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
     if csv is None and parquet is None and out is None:
         return
-    from dumbbell.capture.files import write_tables  # noqa: PLC0415
+    from dumbbell.capture.files import write_tables
 
     if csv is not None:
         write_tables(capture, csv / part, "csv")
@@ -369,7 +369,7 @@ def _keep(capture: Capture, part: str, csv: Path | None, parquet: Path | None, o
         write_tables(capture, parquet / part, "parquet")
         output.note(f"tables in {parquet / part}")
     if out is not None:
-        from dumbbell.capture.report import write_capture_report  # noqa: PLC0415
+        from dumbbell.capture.report import write_capture_report
 
         write_tables(capture, out / part / "data", "parquet")
         with output.progress("figures") as moved:

@@ -42,7 +42,7 @@ def analyze_pair(
     out: Path | None,
 ) -> None:
     """Match two captures; print and write the result."""
-    from dumbbell.capture import pair  # noqa: PLC0415
+    from dumbbell.capture import pair
 
     keep = bool(csv or parquet or out)
     # Read four times: for the offset, for the sides, for the clocks, for the delays.
@@ -72,9 +72,9 @@ def analyze_pair(
 
 
 def _shown(busy: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
-    from dumbbell.capture.output import name_of  # noqa: PLC0415
+    from dumbbell.capture.output import name_of
 
     rows = []
     for row in busy.iter_rows(named=True):
@@ -84,7 +84,7 @@ def _shown(busy: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keep(found: Pair, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.files import write_frames  # noqa: PLC0415
+    from dumbbell.capture.files import write_frames
 
     tables = {"flows": found.flows, "series": found.series}
     if found.matches is not None:
@@ -96,7 +96,7 @@ def _keep(found: Pair, csv: Path | None, parquet: Path | None, out: Path | None)
         write_frames(tables, parquet, "parquet")
         output.note(f"tables in {parquet}")
     if out is not None:
-        from dumbbell.capture.pair_report import write_pair_report  # noqa: PLC0415
+        from dumbbell.capture.pair_report import write_pair_report
 
         write_frames(tables, out / "data", "parquet")
         with output.progress("figures") as moved:

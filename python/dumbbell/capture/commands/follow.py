@@ -59,7 +59,7 @@ class Input:
 
     def analyze(self, run: Callable[[], Capture]) -> Capture:
         """Analyze the input; its damage has the reason of the end. CaptureError if an error came before any frame."""
-        from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+        from dumbbell.exceptions import CaptureError
 
         try:
             capture = run()
@@ -108,7 +108,7 @@ def _ending_stdin(state: Input) -> Iterator[None]:
     source = os.dup(0)
     reader, writer = os.pipe()
     with suppress(ImportError, AttributeError, OSError):
-        import fcntl  # noqa: PLC0415 - not on every system
+        import fcntl  # not on every system
 
         fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, CHUNK)
     signaled, signals = os.pipe()

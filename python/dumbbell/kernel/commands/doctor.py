@@ -21,8 +21,8 @@ __all__ = ["doctor"]
 @front.json()
 def doctor(hosts: Path | None, as_json: bool) -> None:
     """List the features that this host supports, and how to add the others."""
-    from dumbbell.kernel.host.doctor import examine  # noqa: PLC0415
-    from dumbbell.kernel.ssh.doctor import examine_hosts  # noqa: PLC0415
+    from dumbbell.kernel.host.doctor import examine
+    from dumbbell.kernel.ssh.doctor import examine_hosts
 
     report = examine() if hosts is None else examine_hosts(hosts)
     if as_json:

@@ -44,7 +44,7 @@ def kernel() -> None:
 @click.option("--again", is_flag=True, help="Build it again even if it exists.")
 def build(source: Path | None, cache: Path | None, jobs: int | None, again: bool) -> None:
     """Build the kernel: once, in a few minutes, as an ordinary user."""
-    from dumbbell.kernel import build as build_kernel  # noqa: PLC0415
+    from dumbbell.kernel import build as build_kernel
 
     began = time.monotonic()
     with _watching() as watch:
@@ -60,7 +60,7 @@ def build(source: Path | None, cache: Path | None, jobs: int | None, again: bool
 @front.json()
 def list_(as_json: bool) -> None:
     """List the kernels that are built."""
-    from dumbbell.kernel import installed  # noqa: PLC0415
+    from dumbbell.kernel import installed
 
     rows = [(k.version, k.key, str(k.path)) for k in installed()]
     if as_json:
@@ -73,7 +73,7 @@ def list_(as_json: bool) -> None:
 def _watching() -> Iterator[Callable[[str, int, int], None]]:
     """Show the progress: a bar on a terminal, else a line for each step."""
     if sys.stderr.isatty():
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
         with Progress(*columns, TimeElapsedColumn(), console=output.stderr(), transient=True) as bar:

@@ -12,7 +12,7 @@ __all__ = ["shell"]
 
 
 def _hosts() -> list[str]:
-    from dumbbell.kernel.host.live import live_networks  # noqa: PLC0415
+    from dumbbell.kernel.host.live import live_networks
 
     return [name for network in live_networks() for name in network.hosts]
 
@@ -56,8 +56,8 @@ def shell(network: int | None, rights: str, host: str | None, command: tuple[str
     is isolated like a program of a scenario: an unprivileged user, read-only files, a directory of its own that is
     removed afterwards. It ends with the network. The exit code is that of the command.
     """
-    from dumbbell.kernel.host.live import find_live  # noqa: PLC0415
-    from dumbbell.kernel.host.prompt import Prompt, in_host  # noqa: PLC0415
+    from dumbbell.kernel.host.live import find_live
+    from dumbbell.kernel.host.prompt import Prompt, in_host
 
     found = find_live(network)
     if host is None:

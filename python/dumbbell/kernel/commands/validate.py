@@ -96,13 +96,13 @@ def validate(
 
     Exit code 1: a flow is outside of the tolerances.
     """
-    from dumbbell.backends import Simulator  # noqa: PLC0415
-    from dumbbell.common.processors import cores  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.kernel import find  # noqa: PLC0415
-    from dumbbell.kernel.uml.backend import Uml  # noqa: PLC0415
-    from dumbbell.kernel.validate import built_in, compare, load, measure  # noqa: PLC0415
-    from dumbbell.kernel.validate import store as store_cases  # noqa: PLC0415
+    from dumbbell.backends import Simulator
+    from dumbbell.common.processors import cores
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.kernel import find
+    from dumbbell.kernel.uml.backend import Uml
+    from dumbbell.kernel.validate import built_in, compare, load, measure
+    from dumbbell.kernel.validate import store as store_cases
 
     options = {"seed": seed, "repetitions": repetitions, "shrink": shrink}
     if number is not None or any(value is not None for value in options.values()):
@@ -148,7 +148,7 @@ def validate(
 
 def _given(files: tuple[Path, ...], *, no_code: bool) -> list[Case]:
     """Read the cases of scenario files; code that they run is named, or refused."""
-    from dumbbell.kernel.validate import of_file  # noqa: PLC0415
+    from dumbbell.kernel.validate import of_file
 
     with code.announced(refuse=no_code):
         cases = [case for path in files for case in of_file(path)]
@@ -159,7 +159,7 @@ def _given(files: tuple[Path, ...], *, no_code: bool) -> list[Case]:
 
 def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
     """Return the cases whose names match; DumbbellError if none does."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
 
     chosen = [c for c in cases if not only or any(fnmatch.fnmatch(c.name, pattern) for pattern in only)]
     if not chosen:
@@ -172,8 +172,8 @@ def _row(c: Comparison) -> dict[str, object]:
 
 
 def _print(comparisons: Sequence[Comparison]) -> None:
-    from dumbbell.kernel.validate.page import summary, table  # noqa: PLC0415
-    from dumbbell.kernel.validate.words import sentences, tolerances  # noqa: PLC0415
+    from dumbbell.kernel.validate.page import summary, table
+    from dumbbell.kernel.validate.words import sentences, tolerances
 
     output.print_frame("Every flow: simulator, kernel, difference", table(comparisons))
     output.print_frame("By variant", summary(comparisons))
@@ -189,8 +189,8 @@ def _write(
     comparisons: Sequence[Comparison],
     version: str,
 ) -> None:
-    from dumbbell.kernel.validate.page import content  # noqa: PLC0415
-    from dumbbell.report.write import write_content  # noqa: PLC0415
+    from dumbbell.kernel.validate.page import content
+    from dumbbell.report.write import write_content
 
     command = shlex.join(["dumbbell", *sys.argv[1:]])
     with output.progress("figures") as moved:

@@ -33,14 +33,14 @@ def run(
     others : bool
         True if other cases are asked for too.
     """
-    from dumbbell.backends import Simulator  # noqa: PLC0415
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.kernel import find  # noqa: PLC0415
-    from dumbbell.kernel.uml.backend import Uml  # noqa: PLC0415
-    from dumbbell.kernel.validate.random_cases import RULE, compare_at_random, content, keep_worst, table  # noqa: PLC0415
-    from dumbbell.kernel.validate.scenario_draws import REPETITIONS, drawn  # noqa: PLC0415
-    from dumbbell.kernel.validate.verdicts import distribution, groups  # noqa: PLC0415
-    from dumbbell.report.write import write_content  # noqa: PLC0415
+    from dumbbell.backends import Simulator
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.kernel import find
+    from dumbbell.kernel.uml.backend import Uml
+    from dumbbell.kernel.validate.random_cases import RULE, compare_at_random, content, keep_worst, table
+    from dumbbell.kernel.validate.scenario_draws import REPETITIONS, drawn
+    from dumbbell.kernel.validate.verdicts import distribution, groups
+    from dumbbell.report.write import write_content
 
     if number is None:
         given = ", ".join(f"--{name}" for name, value in options.items() if value is not None)

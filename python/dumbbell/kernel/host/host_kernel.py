@@ -286,7 +286,7 @@ class HostKernel(ABC):
         folder = Folder(HOST_PREFIX, program())
         kept = captures(folder, plan)
         try:
-            from dumbbell.kernel.programs import program_outputs, quic_sender  # noqa: PLC0415 - they import numpy and polars
+            from dumbbell.kernel.programs import program_outputs, quic_sender  # they import numpy and polars
 
             commands.prepare(plan, folder.path)
             made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9, self._ended)

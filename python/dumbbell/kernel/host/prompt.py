@@ -45,7 +45,7 @@ def in_host(network: LiveNetwork, host: str, command: Sequence[str], *, network_
 
 
 def _interactive() -> str:
-    from shutil import which  # noqa: PLC0415
+    from shutil import which
 
     return which("bash") or "sh"
 
@@ -126,7 +126,7 @@ class Prompt:
     def _complete(self) -> None:
         """Complete names of hosts and commands at the prompt."""
         try:
-            import readline  # noqa: PLC0415 - not on every system
+            import readline  # not on every system
         except ImportError:
             return
         readline.set_completer_delims(" ")
@@ -138,7 +138,7 @@ class Prompt:
         return [f"{word} " for word in sorted([*COMMANDS, *self.network.hosts]) if word.startswith(text)]
 
     def _execute(self, line: str, words: list[str]) -> int:
-        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+        from dumbbell.exceptions import DumbbellError
 
         first, rest = words[0], words[1:]
         try:
@@ -186,7 +186,7 @@ class Prompt:
         return 0
 
     def _kill(self, words: list[str]) -> None:
-        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+        from dumbbell.exceptions import DumbbellError
 
         if len(words) != 1 or not words[0].isdigit() or int(words[0]) not in self._jobs:
             numbers = ", ".join(map(str, self._jobs)) or "there is none"

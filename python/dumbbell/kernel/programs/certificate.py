@@ -13,9 +13,9 @@ NAME = "server.test"
 
 def make_certificate() -> tuple[bytes, bytes]:
     """Return a self-signed P-256 certificate and its private key (PEM), valid for a week."""
-    from cryptography import x509  # noqa: PLC0415 - of the extra `web`
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+    from cryptography import x509  # of the extra `web`
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, NAME)])
@@ -31,8 +31,8 @@ def make_certificate() -> tuple[bytes, bytes]:
 
 def fingerprint(certificate: bytes) -> str:
     """Return the digest of a certificate's public key, as Chromium names it (SHA-256, base64) [RFC 7469 §2.4]."""
-    from cryptography import x509  # noqa: PLC0415 - of the extra `web`
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
+    from cryptography import x509  # of the extra `web`
+    from cryptography.hazmat.primitives import hashes, serialization
 
     key = x509.load_pem_x509_certificate(certificate).public_key()
     digest = hashes.Hash(hashes.SHA256())

@@ -157,7 +157,7 @@ class Agent:
             raise Lost(f"{named(self.machine)}: no answer of the agent within {limit_s:.0f} s") from None
 
     async def _answer(self) -> Answer:
-        import asyncssh  # noqa: PLC0415
+        import asyncssh
 
         out = self._process.stdout
         try:
@@ -205,7 +205,7 @@ async def _run(
     connection: SSHClientConnection, machine: Machine, command: str, given: bytes = b""
 ) -> tuple[int, str, str]:
     """Run a command; returns its exit status, output and errors."""
-    import asyncssh  # noqa: PLC0415
+    import asyncssh
 
     try:
         done = await connection.run(command, input=given, encoding=None)

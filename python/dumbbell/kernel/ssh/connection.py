@@ -32,7 +32,7 @@ async def connect(hosts: Hosts, machine: Machine, timeout_s: float) -> SSHClient
         One line: the machine, the reason, the remedy. `Lost`: it can't be reached.
     """
     require("asyncssh")
-    import asyncssh  # noqa: PLC0415 - an optional library, slow to import
+    import asyncssh  # an optional library, slow to import
 
     options: dict[str, Any] = {
         "connect_timeout": timeout_s,
@@ -83,7 +83,7 @@ def reason(error: Exception) -> str:
 
 def _host_key(hosts: Hosts, machine: Machine) -> str:
     """Explain why a machine's host key isn't trusted: it has changed, or it was never known."""
-    import asyncssh  # noqa: PLC0415
+    import asyncssh
 
     file = Path(hosts.known_hosts or "~/.ssh/known_hosts").expanduser()
     try:

@@ -197,7 +197,7 @@ class Uml:
         emulation = "uml" if self.emulation == "tc" else "uml, emulation=link"
         facts = {"emulation": emulation, "host": result["facts"]["host"], "counters": result["counters"]}
         if started_programs:
-            from dumbbell.kernel.programs import program_outputs  # noqa: PLC0415 - imports numpy and polars
+            from dumbbell.kernel.programs import program_outputs  # imports numpy and polars
 
             read = program_outputs.read(plan, result, finished.tables)
             if read.failures:

@@ -57,7 +57,7 @@ def download(uri: str, to: Path, sha256: str, proxies: Mapping[str, str] | None 
         The server can't be reached, has no such file, ends early, or has a file with another hash; the disk is full.
         The bytes that came are kept, except those of a whole file with another hash.
     """
-    import urllib.request  # noqa: PLC0415 - macOS's needs a module that only macOS has
+    import urllib.request  # macOS's needs a module that only macOS has
 
     part = to.with_name(f"{to.name}{PART}")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(None if proxies is None else dict(proxies)))
@@ -85,7 +85,7 @@ def download(uri: str, to: Path, sha256: str, proxies: Mapping[str, str] | None 
 
 def _append(opener: urllib.request.OpenerDirector, uri: str, file: IO[bytes]) -> None:
     """Fetch the bytes that follow those of a file."""
-    import urllib.request  # noqa: PLC0415 - see above
+    import urllib.request  # see above
 
     have = file.seek(0, 2)
     request = urllib.request.Request(uri, headers={"Range": f"bytes={have}-"} if have else {})

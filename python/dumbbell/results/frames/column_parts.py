@@ -42,7 +42,7 @@ class TablePart:
     @classmethod
     def of(cls, rows_of_runs: Sequence[Sequence[dict[str, Any]]]) -> TablePart:
         """Make columns of the rows of runs. Where a row lacks a metric, its value is null."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         rows = [row for of_run in rows_of_runs for row in of_run]
         forms = dict.fromkeys(map(tuple, rows))
@@ -69,7 +69,7 @@ class TablePart:
 
     def frame(self) -> pl.DataFrame:
         """Return the columns."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         if not isinstance(self.content, bytes):
             return self.content
@@ -110,7 +110,7 @@ class FramePart:
 
 def as_type(part: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return a part of a column with the type that suits all parts."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     if part.dtype == dtype:
         return part
@@ -128,7 +128,7 @@ def kinds_of(values: Iterable[Any]) -> set[type]:
 
 def series(name: str, values: Sequence[Any], kinds: set[type]) -> pl.Series:
     """Make a column of values of these types."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     if kinds == {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)

@@ -50,7 +50,7 @@ def to_duckdb(frames: Mapping[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
 
 def write_csv(frame: pl.DataFrame) -> str:
     """Return a frame as CSV; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     plain = frame.with_columns(

@@ -35,13 +35,13 @@ class FrameMeans:
 
     def keep(self, column: str, values: Sequence[Any]) -> None:
         """Keep the rows with these values in a column."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         self._frame = self._frame.filter(pl.col(column).is_in(list(values)))
 
     def by_name(self) -> list[tuple[str, dict[str, list[float]]]]:
         """Return, for each name, its mean and its largest value of each metric, as far as it has values."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         names = [name for name, _, _ in self._wanted]
         columns = [*(pl.col(n).cast(pl.Float64).mean().alias(f"{n} mean") for n in names)]
@@ -56,7 +56,7 @@ class FrameMeans:
         self, spread: str | None, only_where_any: Sequence[str], *, repeated: bool
     ) -> tuple[list[str], list[str], list[str], list[tuple[Any, ...]]]:
         """Return the paths, the columns that identify a row beside them, the headings, and the rows."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         paths = paths_of(self._frame)
         keys = [*paths, *self._identity]

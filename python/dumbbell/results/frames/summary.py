@@ -73,7 +73,7 @@ class Summary:
 
     def frame(self) -> pl.DataFrame:
         """Return the table as a frame."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         return pl.DataFrame(self.rows, schema=[*self.keys, *self.metrics], orient="row", infer_schema_length=None)
 
@@ -112,7 +112,7 @@ def queue_summary(results: Results) -> Summary:
 
 
 def _frame_means(results: Results, table: Frame, wanted: Sequence[tuple[str, str, float]]) -> FrameMeans:
-    from dumbbell.results.frames.repetition_means import FrameMeans  # noqa: PLC0415 - with polars
+    from dumbbell.results.frames.repetition_means import FrameMeans  # with polars
 
     names = [*IDENTITY, "run", *(name for name, _, _ in wanted)]
     return FrameMeans(results.columns(table, names), wanted, IDENTITY)

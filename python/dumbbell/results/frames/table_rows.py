@@ -103,13 +103,13 @@ class Rows:
 
     def frame(self) -> pl.DataFrame:
         """Return the whole table."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         return pl.concat(self.pieces())
 
     def write(self, path: Path) -> None:
         """Write the table as a Parquet file. At most a piece of it, and rows of about as many, are in memory."""
-        from polars.io.plugins import register_io_source  # noqa: PLC0415 - slow to import
+        from polars.io.plugins import register_io_source  # slow to import
 
         pieces = self.pieces()
         first = next(pieces)
@@ -122,7 +122,7 @@ class Rows:
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in the order of the runs; at least one piece, which may have no rows."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         open_: list[pl.DataFrame] = []
         for heads, part in self._parts:
@@ -135,7 +135,7 @@ class Rows:
 
     def _columns(self, heads: Heads, part: TablePart) -> pl.DataFrame:
         """Return the rows of a part with all columns of the table."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         given: dict[str, tuple[Sequence[Any], set[type]]] = {}
         count = len(heads.index)
@@ -149,7 +149,7 @@ class Rows:
             given[name] = values, {int} if self._parts else set()
         of_runs = pl.DataFrame([series(name, values, kinds) for name, (values, kinds) in given.items()])
         if part.counts != [1] * count:
-            import numpy as np  # noqa: PLC0415 - slow to import
+            import numpy as np  # slow to import
 
             of_runs = of_runs[np.repeat(np.arange(count), part.counts)]
         metrics, height = part.frame(), len(of_runs)
@@ -163,7 +163,7 @@ class Rows:
 
 def _in_order(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Join frames, and sort their rows by run; rows of a run keep their order."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     made = pl.concat(frames)
     return made if made["run"].is_sorted() else made.sort("run", maintain_order=True)
@@ -193,7 +193,7 @@ def _numbers(parts: Sequence[Placed], kinds: Mapping[str, set[type]]) -> dict[st
 
 def _types(parts: Iterable[Placed]) -> dict[str, pl.DataType]:
     """Return the type of each metric over all parts, in the order in which they appear."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     kinds: dict[str, set[type]] = {}
     for _, part in parts:

@@ -166,7 +166,7 @@ def _run(
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
         return making.results(dict.fromkeys(chosen, scenario.repetitions))
-    from dumbbell.results.statistics.stopping_rule import next_repetitions  # noqa: PLC0415 - slow to import
+    from dumbbell.results.statistics.stopping_rule import next_repetitions  # slow to import
 
     wanted = dict.fromkeys(chosen, scenario.repetitions)
     open_ = chosen

@@ -132,7 +132,7 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
 
 def _least(*, tied: bool = False) -> int:
     """Return the number of repetitions from which a comparison of cells is possible."""
-    from dumbbell.metrics.repetitions import least_repetitions  # noqa: PLC0415 - imports NumPy
+    from dumbbell.metrics.repetitions import least_repetitions  # imports NumPy
 
     return least_repetitions(tied=tied)
 

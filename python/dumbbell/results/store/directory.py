@@ -218,7 +218,7 @@ class Store:
 
         With ``wanted``, only the swept paths and these columns are read.
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         tables = self.manifest().get("tables") or {}
         place = self.path / f"{name}.parquet"
@@ -370,7 +370,7 @@ class Store:
 
     def table(self, key: str, name: str) -> pl.DataFrame:
         """Read a series table; ResultsError if it is damaged."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         file = self.path / "series" / key / f"{file_name(name)}.parquet"
         try:

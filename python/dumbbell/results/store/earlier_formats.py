@@ -22,7 +22,7 @@ BEFORE_DEFAULT_STACKS = 1
 
 def read(folder: Path, scenario: Scenario) -> RunLog:
     """Read the runs of a directory of format 1 or 2."""
-    from dumbbell.results.running.runner import jobs_of  # noqa: PLC0415 - imports this module
+    from dumbbell.results.running.runner import jobs_of  # imports this module
 
     log = RunLog()
     for job in jobs_of(scenario):

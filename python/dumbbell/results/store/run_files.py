@@ -89,7 +89,7 @@ class PackedFiles:
 
     def tables(self) -> dict[str, Table]:
         """Return the series."""
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         return {name: _arrays(pl.read_parquet(content)) for name, content in self.series.items()}
 
@@ -146,7 +146,7 @@ class MovedFiles:
 
     def tables(self) -> Mapping[str, Table]:
         """Return the series; those of long runs stay on disk."""
-        from dumbbell.common.long_series import LongSeries  # noqa: PLC0415 - it imports numpy
+        from dumbbell.common.long_series import LongSeries  # it imports numpy
 
         long = LongSeries()
         last: dict[str, Table] = {}
@@ -165,7 +165,7 @@ class MovedFiles:
 @contextmanager
 def folder_of_files(within: Path | None = None) -> Iterator[Path]:
     """Make a folder for `MovedFiles`, in a directory or in the usual one for series; it is removed at the end."""
-    from dumbbell.common.long_series import directory  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import directory  # it imports numpy
 
     with TemporaryDirectory(prefix="dumbbell-runs-", dir=within or directory(), ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
@@ -173,9 +173,9 @@ def folder_of_files(within: Path | None = None) -> Iterator[Path]:
 
 def _parts(file: Path) -> Iterator[Table]:
     """Yield the rows of a series, part by part; at least one part."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
-    from dumbbell.common.long_series import PART_ROWS  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import PART_ROWS  # it imports numpy
 
     rows = pl.scan_parquet(file)
     count = int(rows.select(pl.len()).collect().item())
@@ -188,14 +188,14 @@ def _arrays(frame: pl.DataFrame) -> Table:
 
 
 def _write_table(tables: Mapping[str, Table], name: str, place: Path) -> None:
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
-    from dumbbell.common.long_series import parts_of  # noqa: PLC0415 - it imports numpy
+    from dumbbell.common.long_series import parts_of  # it imports numpy
 
     if (parts := parts_of(tables, name)) is None:
         pl.DataFrame(tables[name]).write_parquet(place)
         return
-    from polars.io.plugins import register_io_source  # noqa: PLC0415 - slow to import
+    from polars.io.plugins import register_io_source  # slow to import
 
     first = pl.DataFrame(next(parts))
     frames = itertools.chain([first], map(pl.DataFrame, parts))

@@ -64,7 +64,7 @@ class Batches:
             with self._journal.open(encoding="utf-8", errors="replace") as lines:
                 texts.append(lines.readline())
         for file in self._files():
-            import polars as pl  # noqa: PLC0415 - slow to import
+            import polars as pl  # slow to import
 
             try:
                 texts.append(pl.read_parquet(file, columns=["experiment"], n_rows=1).item())
@@ -101,7 +101,7 @@ class Batches:
         return sorted(self.folder.glob("*.parquet"))
 
     def _read_batch(self, file: Path) -> None:
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         try:
             if file.stem.partition("-")[2] == file_hash(file):
@@ -200,7 +200,7 @@ class Batches:
             self._writing = None
 
     def _freeze(self, runs: Sequence[tuple[int, AnyRun]]) -> Unpack:
-        import polars as pl  # noqa: PLC0415 - slow to import
+        import polars as pl  # slow to import
 
         lines = [self._lines[cell, run.repetition].rstrip("\n").split(" ", 2) for cell, run in runs]
         columns = {
@@ -230,7 +230,7 @@ class Batches:
 
 def _runs(file: Path) -> list[Run]:
     """Read a batch that was checked when the directory was opened."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     return [Run(**json.loads(text)) for text in pl.read_parquet(file, columns=["run"])["run"]]
 
@@ -257,6 +257,6 @@ def _read(text: object) -> object:
 
 def unreadable() -> tuple[type[BaseException], ...]:
     """Return the exceptions that reading a damaged Parquet file may raise."""
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     return OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException

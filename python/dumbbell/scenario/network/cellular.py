@@ -147,9 +147,9 @@ def _generate(
     handover_ms: tuple[int, int],
 ) -> mahimahi.Trace:
     """Generate a trace. Python's own generator gives the same numbers in all versions."""
-    import numpy as np  # noqa: PLC0415 - only links with a generated trace need it
+    import numpy as np  # only links with a generated trace need it
 
-    from dumbbell import mahimahi  # noqa: PLC0415 - imports numpy
+    from dumbbell import mahimahi  # imports numpy
 
     grants, limit = scheduler
     draws = random.Random(f"cellular {seed}")

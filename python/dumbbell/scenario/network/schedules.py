@@ -145,7 +145,7 @@ class TraceFile(str):
             return text
         if not isinstance(text, str) or not text:
             raise problem(f"{text!r} given: the path of a trace is needed")
-        from dumbbell import mahimahi  # noqa: PLC0415 - imports numpy
+        from dumbbell import mahimahi  # imports numpy
 
         path = files.resolve(text)
         try:

@@ -112,7 +112,7 @@ class Look:
 
 def look_apart(scenario: Scenario) -> Look | None:
     """Look at all cells of a scenario with several processes; None if that is not possible or of no use."""
-    from dumbbell.workers import Pool, allowed  # noqa: PLC0415 - only for large sweeps
+    from dumbbell.workers import Pool, allowed  # only for large sweeps
 
     cells, count = len(scenario.cells), allowed()
     if cells < APART or count < 2 or may_have_code(scenario):

@@ -22,7 +22,7 @@ COLORS = {"right": "green", "not right": "red", "missing": "yellow"}
 
 
 def _names() -> list[str]:
-    from dumbbell.studies.labs import labs  # noqa: PLC0415
+    from dumbbell.studies.labs import labs
 
     return list(labs())
 
@@ -41,7 +41,7 @@ def lab() -> None:
 @front.json()
 def list_(as_json: bool) -> None:
     """List the labs."""
-    from dumbbell.studies.labs import labs  # noqa: PLC0415
+    from dumbbell.studies.labs import labs
 
     found = list(labs().values())
     if as_json:
@@ -57,7 +57,7 @@ def list_(as_json: bool) -> None:
 @front.json()
 def show(name: str, as_json: bool) -> None:
     """Show a lab: its purpose, the sets of the parameters, the questions with their tolerances."""
-    from dumbbell.studies.labs import lab as find_lab  # noqa: PLC0415
+    from dumbbell.studies.labs import lab as find_lab
 
     found = find_lab(name)
     if as_json:
@@ -97,9 +97,9 @@ def _show(found: Lab) -> None:
 @click.option("--out", type=front.directory(), metavar="DIR", help="The directory to write. Default: NAME.")
 def start(name: str, student: str, out: Path | None) -> None:
     """Start a lab: write the handout, the student's own scenario and the form for answers."""
-    from dumbbell.studies.labs import lab as find_lab  # noqa: PLC0415
-    from dumbbell.studies.labs import start as start_lab  # noqa: PLC0415
-    from dumbbell.studies.labs.kernel_hint import kernel_hint  # noqa: PLC0415
+    from dumbbell.studies.labs import lab as find_lab
+    from dumbbell.studies.labs import start as start_lab
+    from dumbbell.studies.labs.kernel_hint import kernel_hint
 
     files = start_lab(find_lab(name), student, out)
     click.echo(f"handout    {files.handout} (open it in a browser)")
@@ -129,9 +129,9 @@ def check(ctx: click.Context, directory: Path, student: str | None, solutions: b
 
     The exit code is 0 if all answers are right, 1 if one is missing or not right, 2 if the files can't be used.
     """
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.studies.labs import check as check_answers  # noqa: PLC0415
-    from dumbbell.studies.labs.hand_in import ANSWERS, read  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.studies.labs import check as check_answers
+    from dumbbell.studies.labs.hand_in import ANSWERS, read
 
     hand_in = read(directory)
     whose = hand_in.assigned.student
@@ -178,9 +178,9 @@ def grade(ctx: click.Context, directories: tuple[Path, ...], to: Path | None, so
 
     The exit code is 2 if a hand-in has problems: its row lists them.
     """
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.studies.labs import find_hand_ins, write_sheet  # noqa: PLC0415
-    from dumbbell.studies.labs.hand_in import plain  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.studies.labs import find_hand_ins, write_sheet
+    from dumbbell.studies.labs.hand_in import plain
 
     folders = find_hand_ins(directories)
     with output.progress("hand-ins") as moved:

@@ -26,7 +26,7 @@ COLORS = {
 
 
 def _names() -> list[str]:
-    from dumbbell.studies import studies  # noqa: PLC0415
+    from dumbbell.studies import studies
 
     return list(studies())
 
@@ -48,7 +48,7 @@ def study() -> None:
 @front.json()
 def list_(as_json: bool) -> None:
     """List the studies."""
-    from dumbbell.studies import studies  # noqa: PLC0415
+    from dumbbell.studies import studies
 
     found = list(studies().values())
     if as_json:
@@ -64,11 +64,11 @@ def list_(as_json: bool) -> None:
 @front.json()
 def show(name: str, as_json: bool) -> None:
     """Show a study: its source, its experiments with their scenario files, the claims."""
-    from rich.padding import Padding  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
 
-    from dumbbell.studies import study as find_study  # noqa: PLC0415
+    from dumbbell.studies import study as find_study
 
     s = find_study(name)
     if as_json:
@@ -147,13 +147,13 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
-    from dumbbell.backends import backend as find_backend  # noqa: PLC0415
-    from dumbbell.common.extras import require  # noqa: PLC0415
-    from dumbbell.studies import run_study  # noqa: PLC0415
-    from dumbbell.studies import study as find_study  # noqa: PLC0415
-    from dumbbell.studies.json_document import document  # noqa: PLC0415
-    from dumbbell.studies.kernel_column import why_no_kernel  # noqa: PLC0415
-    from dumbbell.studies.real_time import real_time_text  # noqa: PLC0415
+    from dumbbell.backends import backend as find_backend
+    from dumbbell.common.extras import require
+    from dumbbell.studies import run_study
+    from dumbbell.studies import study as find_study
+    from dumbbell.studies.json_document import document
+    from dumbbell.studies.kernel_column import why_no_kernel
+    from dumbbell.studies.real_time import real_time_text
 
     require("jinja2", "matplotlib")  # before the runs, which may take long
     found = find_study(name)
@@ -191,7 +191,7 @@ def run(
 
 def _print(done: Done) -> None:
     """Print the claims with their verdicts, then the files, the page last."""
-    from dumbbell.studies.report_files import files  # noqa: PLC0415
+    from dumbbell.studies.report_files import files
 
     texts = {c.id: c.text for c in done.study.paper.claims}
     if done.analysis.findings:
@@ -220,9 +220,9 @@ def _print(done: Done) -> None:
 
 
 def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="Claims", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("verdict", no_wrap=True)

@@ -176,7 +176,7 @@ def fit(
 
 def region(cells: int) -> float:
     """Return the factor by which the sum of squared errors may exceed that of the fit within the region; no unit."""
-    from scipy.special import fdtri  # noqa: PLC0415 - slow to import
+    from scipy.special import fdtri  # slow to import
 
     fitted = len(Path._fields)
     return 1 + fitted / (cells - fitted) * float(fdtri(fitted, cells - fitted, LEVEL))

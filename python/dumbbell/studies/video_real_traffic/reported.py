@@ -57,7 +57,7 @@ def wifi_of_report(reported: Mapping[str, Any], variant: str) -> dict[str, float
 
 def rank_sum(a: list[float], b: list[float]) -> float:
     """Return the two-sided p-value of the rank-sum test on two independent sets of runs."""
-    from scipy.stats import mannwhitneyu  # noqa: PLC0415 - slow to import
+    from scipy.stats import mannwhitneyu  # slow to import
 
     return float(mannwhitneyu(a, b, method="exact" if len({*a, *b}) == len(a) + len(b) else "asymptotic").pvalue)
 

@@ -45,20 +45,20 @@ def studio(file: Path | None, changes: tuple[str, ...], path: Path, opened: bool
     the same results. With a FILE the page begins with the cells and repetitions of that scenario instead. The page
     also opens the series of results directories.
     """
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.studio import given, page  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError
+    from dumbbell.studio import given, page
 
     if file is None and changes:
         raise DumbbellError("--set: changes a scenario: give its FILE too")
     shown = None
     if file is not None:
-        from dumbbell.cli.run import changes_of  # noqa: PLC0415
-        from dumbbell.scenario import Scenario  # noqa: PLC0415
+        from dumbbell.cli.run import changes_of
+        from dumbbell.scenario import Scenario
 
         shown = given(Scenario.load(file, changes_of(changes)))
     path.write_text(page(shown), encoding="utf-8")
     output.note(f"{path}: open it in a browser")
     if opened:
-        import webbrowser  # noqa: PLC0415
+        import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
