@@ -345,10 +345,11 @@ mod tests {
         }
 
         fn make(&self, _: &[(String, Raw)], _: &LinkInfo) -> Result<Box<dyn Code>, ParamError> {
-            static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-            // Only one test makes queues of this kind, so that no other test changes the number.
-            let made = || MADE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let calls = if *self == Kind::Unlike { made() } else { 0 };
+            thread_local! {
+                // Queues of this test, whose thread is its own.
+                static MADE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+            }
+            let calls = if *self == Kind::Unlike { MADE.replace(MADE.get() + 1) } else { 0 };
             Ok(Box::new(Queue { kind: *self, waiting: VecDeque::new(), last: None, calls }))
         }
     }

@@ -66,6 +66,9 @@ pub(crate) struct Scoreboard {
     pub(crate) newly_lost: Vec<LostTransmission>,
     pub(crate) newly_lost_bytes: u64,
     rack: Option<Box<RackLists>>,
+    /// Segments that searches have visited, which a test limits.
+    #[cfg(test)]
+    steps: std::cell::Cell<u64>,
 }
 
 impl Scoreboard {
@@ -206,9 +209,17 @@ impl Scoreboard {
     /// Returns the first index from `i` on whose segment is not SACKed; the number of segments if all are.
     fn unsacked(&self, mut i: usize) -> usize {
         while let Some(s) = self.segments.get(i).filter(|s| s.sacked) {
+            self.count_step();
             i += s.skip as usize;
         }
         i
+    }
+
+    /// Counts a step of a search, in tests only.
+    #[inline(always)]
+    fn count_step(&self) {
+        #[cfg(test)]
+        self.steps.set(self.steps.get() + 1);
     }
 
     /// Returns the same, and shortens the links on the path for the next call.
@@ -432,6 +443,7 @@ impl Scoreboard {
         let top = self.index_of(self.high_sacked.saturating_sub(1))?;
         let (mut bytes, mut ranges, mut in_range) = (0, 0, false);
         for i in (0..=top).rev() {
+            self.count_step();
             let s = &self.segments[i];
             if s.start < self.lost_below {
                 return None;

@@ -129,22 +129,22 @@ fn losses_agree_with_the_definition_of_is_lost() {
 }
 
 /// A window of 50,000 segments: the first is lost, each of the others is SACKed by an ACK of its own. A search through
-/// all SACKed segments with each ACK would take 1.25 billion steps, about ten seconds in this build.
+/// all SACKed segments with each ACK would take 1.25 billion steps.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test measures time")]
-fn a_large_recovery_takes_no_longer_for_each_ack() {
-    let started = std::time::Instant::now();
+fn a_large_recovery_takes_no_more_steps_for_each_ack() {
     let mut q = Scoreboard::new(100, 0, false, true);
     (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     for i in 1..50_000 {
+        let before = q.steps.get();
         q.sack(101, 101 + i * 100, |_, _, _| {});
         q.update(3, 100);
         if q.next_lost().is_some() {
             q.retransmit(1, Time(60_000));
         }
+        let steps = q.steps.get() - before;
+        assert!(steps <= 10, "ACK {i}: {steps} steps");
     }
     assert_eq!((q.pipe(), q.retrans_out()), (100, 1));
-    assert!(started.elapsed().as_secs() < 3, "{:?}", started.elapsed());
 }
 
 #[test]
