@@ -72,10 +72,11 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
 
 def _discipline(name: str, body: str, meta: Mapping[str, Any]) -> str:
     d = registry.discipline(name)
+    kernel = ["In the kernel", ", ".join(f"`{kind}`" for kind in d.kernel) or "none"]
     return "\n\n".join(
         [
             f"# {name}: {escaped(d.title)}",
-            table(["", ""], [["Year", d.year], ["Source", escaped(d.source)], ["Effect", escaped(d.doc)]]),
+            table(["", ""], [["Year", d.year], ["Source", escaped(d.source)], ["Effect", escaped(d.doc)], kernel]),
             f'In a scenario: `queue = {{ discipline = "{name}", limit = "1 bdp" }}`.',
             "## A run",
             _figure(figures.discipline(name)),

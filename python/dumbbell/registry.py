@@ -136,7 +136,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
-    """A queue discipline, with its source, its parameters and the columns that it traces."""
+    """A queue discipline: source, parameters, traced columns, names in the kernel (empty if it has none)."""
 
     name: str
     title: str
@@ -145,6 +145,7 @@ class Discipline:
     doc: str
     params: tuple[Parameter, ...]
     columns: tuple[str, ...]
+    kernel: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def _tables() -> _Tables:
         entry["params"] = tuple(Parameter(**p) for p in entry["params"])
         if "requires" in entry:
             entry["requires"] = tuple(Requirement(**r) for r in entry["requires"])
-        for key in ("columns", "aliases"):
+        for key in ("columns", "aliases", "kernel"):
             if key in entry:
                 entry[key] = tuple(entry[key])
         return entry

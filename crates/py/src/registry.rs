@@ -28,6 +28,7 @@ pub(crate) fn registry() -> String {
             json!({
                 "name": d.name, "title": d.title, "year": d.year, "source": d.source, "doc": d.doc,
                 "params": specs(d.params), "columns": d.columns,
+                "kernel": d.kernel.map_or(&[][..], |kernel| kernel.kinds),
             })
         })
         .collect();

@@ -1,7 +1,7 @@
 //! A row of the registry of queue disciplines, the facts about the link that a discipline is built with, and the
 //! parameters that several disciplines share.
 
-use crate::{Backlog, Packet, Qdisc};
+use crate::{Backlog, KernelQdisc, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::parse::Length;
 use dumbbell_units::random::Stream;
@@ -149,6 +149,8 @@ pub struct Discipline {
     pub params: &'static [Spec],
     /// Names of the private columns in the trace.
     pub columns: &'static [&'static str],
+    /// The kernel's discipline; None if the kernel has none, or its back ends do not use it.
+    pub kernel: Option<KernelQdisc>,
     /// Builds a discipline; the error names a parameter that contradicts another.
     pub build: Build,
 }
@@ -163,6 +165,7 @@ impl Discipline {
         doc: "",
         params: &[],
         columns: &[],
+        kernel: None,
         build: |_, _| Err(ParamError { name: "discipline".into(), message: "the row has no build".into() }),
     };
 }

@@ -11,12 +11,12 @@
 //! To add the discipline `name`:
 //! 1. `src/disciplines/name.rs`: a struct that implements [`Qdisc`], and its [`Discipline`] row as `ROW`. An AQM
 //!    algorithm that can be tested without packets goes to `src/aqm/name.rs`.
-//! 2. `name` in the list of `src/disciplines/mod.rs`: the macro there declares the module and the registry row.
-//! 3. `tests/disciplines/name.rs` with `mod name;` in `main.rs` beside it: numbers worked by hand.
+//! 2. `name` in the list of `src/disciplines/mod.rs`: its macro declares the module, the registry row and the test.
+//! 3. `tests/disciplines/name.rs`: numbers worked by hand.
 //! 4. `docs/reference/disciplines/name.md`.
 //!
-//! The command line, Python, plots and property tests read the registry. `tests/registry` fails while a step is
-//! missing.
+//! The command line, Python, plots, the kernel's back ends and property tests read the registry. `tests/registry` fails
+//! while a step is missing.
 
 pub mod aqm;
 mod decaying_queues;
@@ -25,6 +25,7 @@ mod disciplines;
 pub mod external;
 mod fifo;
 mod flow_queues;
+mod kernel;
 mod packet;
 mod registry;
 mod update_timer;
@@ -32,6 +33,7 @@ mod update_timer;
 pub use discipline::{Build, Discipline, Limit, LinkInfo};
 pub use dumbbell_wire::Ecn;
 pub use fifo::Fifo;
+pub use kernel::{AttributeForm, KernelAttribute, KernelOptions, KernelQdisc};
 pub use packet::{DropReason, Packet};
 pub use registry::{build, find, registry};
 

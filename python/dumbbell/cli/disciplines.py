@@ -27,4 +27,5 @@ def disciplines(name: str | None, as_json: bool) -> None:
         d = rows[0]
         facts = {"year": d.year, "source": d.source, "description": d.doc}
         facts["traced beside its backlog"] = ", ".join(d.columns) or "nothing"
+        facts["in the kernel"] = ", ".join(d.kernel) or "none: the simulator and link emulation have it"
         print_details(d.name, d.title, facts, d.params)

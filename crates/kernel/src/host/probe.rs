@@ -4,17 +4,15 @@
 use super::settings;
 use crate::netlink::{self, Netlink};
 use crate::plan::ipv6;
+use crate::plan::qdisc::supported;
 use crate::plan::tun::INTERFACE;
 use crate::run::veth_network::{OFFLOADS, set_ipv6};
 use crate::sys;
 use serde_json::{Map, Value, json};
 use std::io::{Error, Result};
 
-/// Queue disciplines that are tried.
-const DISCIPLINES: &[&str] = &[
-    "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
-    "fq", "prio", "drr", "ets",
-];
+/// Disciplines that are tried beside those of links' queues: shapers, link emulation, pacing of hosts.
+const OTHERS: [&str; 6] = ["tbf", "htb", "ets", "netem", "fq", "prio"];
 
 /// Index of the loopback interface, which every namespace has.
 const LOOPBACK: u32 = 1;
@@ -40,7 +38,8 @@ pub fn print() {
     let mut disciplines = Map::new();
     let mut reason = tunnel.as_ref().err().map(Error::to_string);
     if usable {
-        for (n, name) in DISCIPLINES.iter().enumerate() {
+        let queues = supported().flat_map(|(_, row)| row.kinds);
+        for (n, name) in OTHERS.iter().chain(queues).enumerate() {
             let found = match discipline(name, n as u32 + 1) {
                 Ok(()) => Value::Null,
                 Err(why) => why.into(),

@@ -4,7 +4,7 @@
 use super::filter::add_class_filter;
 use super::message::{Message, Netlink, attributes, head};
 use crate::error::KernelError;
-use crate::plan::qdisc::{Qdisc, Value};
+use crate::plan::qdisc::{Qdisc, Value, supported};
 use crate::plan::veth::Interface;
 
 pub(super) const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
@@ -224,19 +224,11 @@ impl QdiscStats {
     /// Returns the number of packets dropped because the queue was full.
     pub(crate) fn full(&self) -> u64 {
         let word = |at: &usize| u64::from(u32::from_ne_bytes(head(self.own.get(*at..).unwrap_or(&[]))));
-        // Offsets in the structures: tc_red_xstats pdrop, tc_codel_xstats drop_overlimit, tc_pie_xstats overlimit,
-        // tc_fq_codel_qd_stats drop_overlimit after the type, tc_fq_pie_xstats overlimit and overmemory [Linux pkt_sched.h].
-        let places: &[usize] = match self.kind.as_str() {
-            "red" => &[4],
-            "codel" => &[20],
-            "pie" => &[28],
-            "fq_codel" => &[8],
-            "fq_pie" => &[8, 12],
-            // Its memory is never full before COBALT drops.
-            "cake" => &[],
-            _ => return u64::from(self.drops),
-        };
-        places.iter().map(word).sum()
+        let mut rows = supported().map(|(_, row)| row);
+        match rows.find(|row| row.kinds.contains(&self.kind.as_str())).and_then(|row| row.overlimit) {
+            Some(places) => places.iter().map(word).sum(),
+            None => u64::from(self.drops),
+        }
     }
 }
 

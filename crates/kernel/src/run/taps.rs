@@ -8,12 +8,13 @@ use crate::meter::packet::Packet;
 use crate::meter::tap::TappedPacket;
 use crate::meter::{LinkMeter, Lost, Window};
 use crate::netlink;
+use crate::plan::qdisc::supported;
 use crate::plan::veth::LinkPlacement;
 use crate::run::facts::Cpu;
 use crate::run::network::{LinkResults, Network, Observation};
 use crate::sys::{self, Clock};
-use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, SeriesPlan};
-use dumbbell_qdisc::DropReason;
+use dumbbell_plan::{AppPlan, LOCAL, LinkPlan, Plan, Routes, SeriesPlan};
+use dumbbell_qdisc::{DropReason, KernelQdisc};
 use dumbbell_trace::Table;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,15 +83,17 @@ struct Late {
 /// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write packets
 /// into the ring of a tap.
 const SETTLED: u64 = 2_000_000;
-/// Disciplines that separate the connections of a flow [Linux sch_cake.c cake_hash, sch_fq_codel.c fq_codel_classify,
-/// sch_fq_pie.c fq_pie_classify, sch_sfq.c sfq_classify].
-const SEPARATE: [&str; 4] = ["cake", "fq_codel", "fq_pie", "sfq"];
 /// Real-time priority of this thread.
 const PRIORITY: i32 = 19;
 
 /// Returns wall clock minus steady clock, ns.
 fn wall_minus_steady() -> i64 {
     sys::now(Clock::Wall) as i64 - sys::now(Clock::Steady) as i64
+}
+
+/// The kernel's discipline of a link's queue.
+fn kernel_row(link: &LinkPlan) -> Option<&'static KernelQdisc> {
+    supported().find(|(name, _)| *name == link.queue.name).map(|(_, row)| row)
 }
 
 /// Reports a lost packet with payload to the meters of flows.
@@ -113,7 +116,7 @@ impl<'a> Taps<'a> {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
             let mut meter =
                 LinkMeter::new(window, l.rate_bps, l.overhead_bytes, (series, plan.trace.interval_ns));
-            if has_workloads && SEPARATE.contains(&l.queue.name.as_str()) {
+            if has_workloads && kernel_row(l).is_some_and(|row| row.separates_connections) {
                 meter.separate_connections();
             }
             meter
@@ -306,9 +309,10 @@ impl Network for Taps<'_> {
             captures.settle();
             captures.write(self.place, |link| {
                 let (plan, was_full) = (&self.plan.links[link], ever_full[link]);
-                match (plan.queue.name.as_str(), plan.policer.is_some(), was_full) {
-                    ("droptail" | "sfq" | "drr", true, false) => Some(DropReason::Policed),
-                    ("droptail" | "sfq" | "drr", false, _) => Some(DropReason::Full),
+                let only_full = kernel_row(plan).is_some_and(|row| row.overlimit.is_none());
+                match (only_full, plan.policer.is_some(), was_full) {
+                    (true, true, false) => Some(DropReason::Policed),
+                    (true, false, _) => Some(DropReason::Full),
                     (_, false, false) => Some(DropReason::Early),
                     // A policer and a queue: the kernel doesn't report which of them dropped a packet.
                     (_, true, _) => None,

@@ -54,6 +54,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["probability"],
+    kernel: None,
     build: |params, link| Ok(Box::new(BlueQdisc::new(params, link)?)),
 };
 

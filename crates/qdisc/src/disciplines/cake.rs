@@ -24,7 +24,7 @@ use crate::aqm::deficit_shaper::DeficitShaper;
 use crate::decaying_queues::{DecayingQueues, Flow, Visit};
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_duration};
 use crate::flow_queues::flow_hash;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
@@ -83,6 +83,13 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["active", "new", "old", "fattest", "dropping", "blue"],
+    kernel: Some(KernelQdisc {
+        kinds: &["cake"],
+        options: KernelOptions::Cake,
+        overlimit: Some(&[]), // its memory is never full before COBALT drops
+        separates_connections: true, // [Linux sch_cake.c cake_hash]
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(Cake::new(params, link)?)),
 };
 

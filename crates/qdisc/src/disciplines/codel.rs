@@ -13,7 +13,7 @@
 use crate::aqm::codel::{Codel, CodelParams, Head, PacketSource};
 use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_duration};
 use crate::fifo::Fifo;
-use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, Ecn, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -59,6 +59,18 @@ pub(crate) const ROW: Discipline = Discipline {
         FOLLOWS,
     ],
     columns: &["qdelay_ns", "dropping", "count"],
+    kernel: Some(KernelQdisc {
+        kinds: &["codel"],
+        options: KernelOptions::Attributes(&[
+            kernel::micros(1, "target"), // TCA_CODEL_TARGET
+            kernel::packets(2, "limit"), // TCA_CODEL_LIMIT
+            kernel::micros(3, "interval"), // TCA_CODEL_INTERVAL
+            kernel::flag(4, "ecn"), // TCA_CODEL_ECN
+            kernel::micros_unless_word(5, "ce_threshold"), // TCA_CODEL_CE_THRESHOLD
+        ]),
+        overlimit: Some(&[20]), // tc_codel_xstats drop_overlimit
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(CodelQdisc::new(params, link)?)),
 };
 

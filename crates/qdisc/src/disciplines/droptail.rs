@@ -7,7 +7,7 @@
 
 use crate::discipline::{Discipline, LIMIT, LinkInfo};
 use crate::fifo::Fifo;
-use crate::{Backlog, DropReason, Packet, PlainFifo, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, PlainFifo, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 const COUNTING: Spec = Spec {
@@ -26,6 +26,11 @@ pub(crate) const ROW: Discipline = Discipline {
           while a smaller one still fits. Never marks.",
     params: &[LIMIT, COUNTING],
     columns: &[],
+    kernel: Some(KernelQdisc {
+        kinds: &["pfifo", "bfifo"],
+        options: KernelOptions::Fifo,
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(DropTail::new(params, link))),
 };
 

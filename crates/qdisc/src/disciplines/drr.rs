@@ -16,7 +16,7 @@
 
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use std::collections::{HashMap, VecDeque};
 
@@ -54,6 +54,11 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["active", "longest"],
+    kernel: Some(KernelQdisc {
+        kinds: &["drr"],
+        options: KernelOptions::Drr,
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(Drr::new(params, link)?)),
 };
 

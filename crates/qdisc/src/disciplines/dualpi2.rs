@@ -110,6 +110,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["p", "classic_packets", "classic_qdelay_ns", "l4s_packets", "l4s_qdelay_ns"],
+    kernel: None,
     build: |params, link| Ok(Box::new(DualPi2::new(params, link)?)),
 };
 

@@ -19,7 +19,7 @@ use crate::aqm::codel::{Codel, Head, PacketSource};
 use crate::discipline::{Discipline, FOLLOWS, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::flow_queues::{CurrentFlow, FlowQueues, flow_hash, reciprocal_scale};
-use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, Ecn, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 pub(crate) const FLOWS: Spec = Spec {
@@ -83,6 +83,26 @@ pub(crate) const ROW: Discipline = Discipline {
         FOLLOWS,
     ],
     columns: &["active", "new", "old", "fattest", "dropping"],
+    kernel: Some(KernelQdisc {
+        kinds: &["fq_codel"],
+        options: KernelOptions::Attributes(&[
+            kernel::micros(1, "target"), // TCA_FQ_CODEL_TARGET
+            kernel::packets(2, "limit"), // TCA_FQ_CODEL_LIMIT
+            kernel::micros(3, "interval"), // TCA_FQ_CODEL_INTERVAL
+            kernel::flag(4, "ecn"), // TCA_FQ_CODEL_ECN
+            kernel::int(5, "flows"), // TCA_FQ_CODEL_FLOWS
+            kernel::bytes(6, "quantum"), // TCA_FQ_CODEL_QUANTUM
+            kernel::int(8, "drop_batch"), // TCA_FQ_CODEL_DROP_BATCH_SIZE
+            kernel::bytes(9, "memory_limit"), // TCA_FQ_CODEL_MEMORY_LIMIT
+            kernel::micros_unless_word(7, "ce_threshold"), // TCA_FQ_CODEL_CE_THRESHOLD
+            // TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR
+            kernel::choice(10, "ce_threshold_selector", "ect1", 1, "ce_threshold_selector 0x01/0x03"),
+            kernel::choice(11, "ce_threshold_selector", "ect1", 3, ""), // TCA_FQ_CODEL_CE_THRESHOLD_MASK
+        ]),
+        overlimit: Some(&[8]), // tc_fq_codel_qd_stats drop_overlimit, after the type
+        separates_connections: true, // [Linux sch_fq_codel.c fq_codel_classify]
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(FqCodel::new(params, link)?)),
 };
 

@@ -16,7 +16,7 @@ use crate::aqm::pie::Pie;
 use crate::discipline::{Discipline, FOLLOWS, LinkInfo, positive_bytes};
 use crate::flow_queues::{Flow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::update_timer::UpdateTimer;
-use crate::{Backlog, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Bytes, Time};
 
@@ -53,6 +53,26 @@ pub(crate) const ROW: Discipline = Discipline {
         FOLLOWS,
     ],
     columns: &["active", "new", "old", "fattest", "probability"],
+    kernel: Some(KernelQdisc {
+        kinds: &["fq_pie"],
+        options: KernelOptions::Attributes(&[
+            kernel::packets(1, "limit"), // TCA_FQ_PIE_LIMIT
+            kernel::int(2, "flows"), // TCA_FQ_PIE_FLOWS
+            kernel::micros(3, "target"), // TCA_FQ_PIE_TARGET
+            kernel::micros(4, "tupdate"), // TCA_FQ_PIE_TUPDATE
+            kernel::whole(5, "alpha"), // TCA_FQ_PIE_ALPHA
+            kernel::whole(6, "beta"), // TCA_FQ_PIE_BETA
+            kernel::bytes(7, "quantum"), // TCA_FQ_PIE_QUANTUM
+            kernel::bytes(8, "memory_limit"), // TCA_FQ_PIE_MEMORY_LIMIT
+            kernel::percent(9, "ecn_prob"), // TCA_FQ_PIE_ECN_PROB
+            kernel::flag(10, "ecn"), // TCA_FQ_PIE_ECN
+            kernel::flag(11, "bytemode"), // TCA_FQ_PIE_BYTEMODE
+            kernel::flag(12, "dq_rate_estimator"), // TCA_FQ_PIE_DQ_RATE_ESTIMATOR
+        ]),
+        overlimit: Some(&[8, 12]), // tc_fq_pie_xstats overlimit, overmemory
+        separates_connections: true, // [Linux sch_fq_pie.c fq_pie_classify]
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(FqPie::new(params, link)?)),
 };
 

@@ -66,6 +66,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["p", "qdelay_ns"],
+    kernel: None,
     build: |params, link| Ok(Box::new(Pi2Qdisc::new(params, link)?)),
 };
 

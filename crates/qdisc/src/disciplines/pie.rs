@@ -15,7 +15,7 @@ use crate::aqm::pie::{Pie, PieParams};
 use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_duration, update_interval};
 use crate::fifo::Fifo;
 use crate::update_timer::UpdateTimer;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
 use dumbbell_units::Bytes;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -73,6 +73,21 @@ pub(crate) const ROW: Discipline = Discipline {
           spread, but not in the first 150 ms of a burst.",
     params: &[LIMIT, TARGET, TUPDATE, ALPHA, BETA, ECN, BYTEMODE, DQ_RATE_ESTIMATOR, FOLLOWS],
     columns: &["probability", "qdelay_ns", "burst_ns"],
+    kernel: Some(KernelQdisc {
+        kinds: &["pie"],
+        options: KernelOptions::Attributes(&[
+            kernel::micros(1, "target"), // TCA_PIE_TARGET
+            kernel::packets(2, "limit"), // TCA_PIE_LIMIT
+            kernel::micros(3, "tupdate"), // TCA_PIE_TUPDATE
+            kernel::whole(4, "alpha"), // TCA_PIE_ALPHA
+            kernel::whole(5, "beta"), // TCA_PIE_BETA
+            kernel::flag(6, "ecn"), // TCA_PIE_ECN
+            kernel::flag(7, "bytemode"), // TCA_PIE_BYTEMODE
+            kernel::flag(8, "dq_rate_estimator"), // TCA_PIE_DQ_RATE_ESTIMATOR
+        ]),
+        overlimit: Some(&[28]), // tc_pie_xstats overlimit
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(PieQdisc::new(params, link)?)),
 };
 

@@ -47,6 +47,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["band0", "band1", "band2", "others"],
+    kernel: None,
     build: |params, link| Ok(Box::new(Prio::new(params, link))),
 };
 

@@ -26,7 +26,7 @@ use crate::aqm::red::{AdaptiveParams, DropType, Red, RedParams};
 use crate::aqm::red_linux::{IdleTable, LinuxRed};
 use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Rate, Time};
@@ -149,6 +149,19 @@ pub(crate) const ROW: Discipline = Discipline {
           queue is dropped. During idle time the average decays as if mean packets were sent.",
     params: PARAMS,
     columns: &["avg", "probability", "max_p"],
+    kernel: Some(KernelQdisc {
+        kinds: &["red"],
+        options: KernelOptions::Red,
+        only: &[
+            ("gentle", "false"),
+            ("wait", "false"),
+            ("least_waiting", "0"),
+            ("counting", "waiting"),
+            ("mode", "packets"),
+        ],
+        overlimit: Some(&[4]), // tc_red_xstats pdrop
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(RedQdisc::new(params, link)?)),
 };
 

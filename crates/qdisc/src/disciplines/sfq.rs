@@ -19,7 +19,7 @@ use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::flow_queues::{flow_hash, reciprocal_scale};
 use crate::update_timer::UpdateTimer;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -77,6 +77,12 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["active", "longest"],
+    kernel: Some(KernelQdisc {
+        kinds: &["sfq"],
+        options: KernelOptions::Sfq,
+        separates_connections: true, // [Linux sch_sfq.c sfq_classify]
+        ..KernelQdisc::EMPTY
+    }),
     build: |params, link| Ok(Box::new(Sfq::new(params, link)?)),
 };
 

@@ -64,6 +64,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["tokens"],
+    kernel: None,
     build: |params, link| Ok(Box::new(Tbf::new(params, link)?)),
 };
 

@@ -1,17 +1,9 @@
-//! Each discipline against numbers worked by hand; the working is in the comments. One file per registry row, which
-//! `tests/registry` checks.
+//! Each discipline against numbers worked by hand, in the file of its name; the working is in the comments.
 
-mod blue;
-mod cake;
-mod codel;
-mod droptail;
-mod drr;
-mod dualpi2;
-mod fq_codel;
-mod fq_pie;
-mod pi2;
-mod pie;
-mod prio;
-mod red;
-mod sfq;
-mod tbf;
+macro_rules! test_modules {
+    ($($module:ident)+) => {
+        $(mod $module;)+
+    };
+}
+
+dumbbell_qdisc::with_disciplines!(test_modules);

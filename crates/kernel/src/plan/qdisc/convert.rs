@@ -1,14 +1,14 @@
 //! Translates a scenario's queue discipline into the kernel's, or refuses it with the reason [Linux sch_*.c; attributes:
 //! pkt_sched.h]. The simulator's parameters have the names of `tc`'s options.
 
-use super::attributes::*;
+use super::cake;
 use super::drr::{Crossing, classes};
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
 use crate::plan::link::SUPPORTED_BY;
 use dumbbell_plan::{LinkPlan, Named, Plan};
-use dumbbell_qdisc::{Limit, LinkInfo};
-use dumbbell_units::param::Params;
+use dumbbell_qdisc::{AttributeForm, KernelAttribute, KernelOptions, KernelQdisc, Limit, LinkInfo};
+use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Rate};
 
 /// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes, `crossings` are the
@@ -41,36 +41,41 @@ pub(crate) fn queue(
     if row.params.iter().any(|spec| spec.name == "follows") && reader.params.choice("follows") == "rfc" {
         return reader.refuse("follows", "the kernel's disciplines are Linux's: set linux or auto");
     }
-    match discipline.name.as_str() {
-        "droptail" => reader.droptail(),
-        "red" => reader.red(),
-        "codel" => reader.codel(),
-        "fq_codel" => reader.fq_codel(),
-        "pie" => reader.pie(),
-        "fq_pie" => reader.fq_pie(),
-        "sfq" => reader.sfq(),
-        "cake" => reader.cake(),
-        "drr" => reader.drr(crossings),
-        other => {
-            let message = format!(
-                "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake, drr; \
-                 {SUPPORTED_BY}"
-            );
-            Err(KernelError::refused(&format!("{}.discipline", reader.place), message))
-        }
+    let Some(kernel) = &row.kernel else {
+        let message = format!(
+            "'{}' given: the kernel's own links have {}; {SUPPORTED_BY}",
+            row.name,
+            supported().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+        );
+        return Err(KernelError::refused(&format!("{}.discipline", reader.place), message));
+    };
+    reader.check_only(kernel, row.params)?;
+    match kernel.options {
+        KernelOptions::Fifo => reader.fifo(),
+        KernelOptions::Red => reader.red(),
+        KernelOptions::Sfq => reader.sfq(),
+        KernelOptions::Drr => reader.drr(crossings),
+        KernelOptions::Cake => cake::cake(&reader),
+        KernelOptions::Attributes(attributes) => reader.attributes(kernel.kinds[0], attributes),
     }
 }
 
-struct Reader {
+/// The disciplines that the kernel has too.
+pub(crate) fn supported() -> impl Iterator<Item = (&'static str, &'static KernelQdisc)> {
+    dumbbell_qdisc::registry().iter().filter_map(|row| Some((row.name, row.kernel.as_ref()?)))
+}
+
+/// A discipline's parameters on a link.
+pub(super) struct Reader {
     place: String,
-    params: Params,
+    pub(super) params: Params,
     facts: LinkInfo,
     packet: u32,
-    framing: u32,
+    pub(super) framing: u32,
 }
 
 impl Reader {
-    fn refuse<T>(&self, key: &str, message: &str) -> Result<T, KernelError> {
+    pub(super) fn refuse<T>(&self, key: &str, message: &str) -> Result<T, KernelError> {
         Err(KernelError::refused(&format!("{}.{key}", self.place), message))
     }
 
@@ -91,7 +96,7 @@ impl Reader {
         bytes.min(u64::from(u32::MAX)) as u32
     }
 
-    fn droptail(&self) -> Result<Qdisc, KernelError> {
+    fn fifo(&self) -> Result<Qdisc, KernelError> {
         // The kernel counts waiting packets; ns-2 counts the packet in transmission too, so one packet less may wait. Limits in
         // bytes count waiting packets in both.
         let in_transmission = u32::from(self.params.choice("counting") == "ns2");
@@ -126,20 +131,6 @@ impl Reader {
 
     fn red(&self) -> Result<Qdisc, KernelError> {
         let p = &self.params;
-        for key in ["gentle", "wait"] {
-            if p.bool(key) {
-                return self
-                    .refuse(key, "true given (or the default): the kernel's RED doesn't have it; set false");
-            }
-        }
-        if p.int("least_waiting") != 0 {
-            return self.refuse("least_waiting", "the kernel's RED doesn't have it");
-        }
-        for (key, only) in [("counting", "waiting"), ("mode", "packets")] {
-            if p.choice(key) != only {
-                return self.refuse(key, &format!("the kernel's RED has '{only}' only"));
-            }
-        }
         let rate = self.facts.rate.0;
         let packet = p.bytes("mean_packet").0.min(u64::from(u32::MAX)) as u32;
         // As in the simulator: in mode "packets" a length in bytes is one in packets of mean_packet, and each packet counts as a
@@ -193,148 +184,85 @@ impl Reader {
         self.refuse(key, &message)
     }
 
-    fn micros(&self, key: &str) -> Result<u32, KernelError> {
+    pub(super) fn micros(&self, key: &str) -> Result<u32, KernelError> {
         let micros = self.params.duration(key).0 / 1000;
         u32::try_from(micros).or_else(|_| self.refuse(key, "too long for the kernel"))
     }
 
-    fn time(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
-        let micros = self.micros(key)?;
-        Ok(setting(number, Value::U32(micros), format!("{key} {micros}us")))
-    }
-
-    fn flag(&self, number: u16, key: &str) -> Setting {
-        let on = self.params.bool(key);
-        setting(number, Value::U32(on.into()), if on { key.into() } else { String::new() })
-    }
-
-    fn number(&self, number: u16, key: &str) -> Setting {
-        let value = self.params.int(key) as u32;
-        setting(number, Value::U32(value), format!("{key} {value}"))
-    }
-
-    fn size(&self, number: u16, key: &str) -> Setting {
-        let value = self.params.bytes(key).0.min(u64::from(u32::MAX)) as u32;
-        setting(number, Value::U32(value), format!("{key} {value}"))
-    }
-
-    fn limit(&self, number: u16) -> Result<Setting, KernelError> {
-        let limit = self.packets()?;
-        Ok(setting(number, Value::U32(limit), format!("limit {limit}")))
-    }
-
-    fn threshold(&self, number: u16) -> Result<Option<Setting>, KernelError> {
-        let Some(after) = self.params.unless_word("ce_threshold", Params::duration) else { return Ok(None) };
-        let micros = u32::try_from(after.0 / 1000).or_else(|_| self.refuse("ce_threshold", "too long"))?;
-        Ok(Some(setting(number, Value::U32(micros), format!("ce_threshold {micros}us"))))
-    }
-
-    fn codel(&self) -> Result<Qdisc, KernelError> {
-        let mut options = vec![
-            self.time(TCA_CODEL_TARGET, "target")?,
-            self.limit(TCA_CODEL_LIMIT)?,
-            self.time(TCA_CODEL_INTERVAL, "interval")?,
-            self.flag(TCA_CODEL_ECN, "ecn"),
-        ];
-        options.extend(self.threshold(TCA_CODEL_CE_THRESHOLD)?);
-        Ok(Qdisc::Options { kind: "codel", options })
-    }
-
-    fn fq_codel(&self) -> Result<Qdisc, KernelError> {
-        let mut options = vec![
-            self.time(TCA_FQ_CODEL_TARGET, "target")?,
-            self.limit(TCA_FQ_CODEL_LIMIT)?,
-            self.time(TCA_FQ_CODEL_INTERVAL, "interval")?,
-            self.flag(TCA_FQ_CODEL_ECN, "ecn"),
-            self.number(TCA_FQ_CODEL_FLOWS, "flows"),
-            self.size(TCA_FQ_CODEL_QUANTUM, "quantum"),
-            self.number(TCA_FQ_CODEL_DROP_BATCH_SIZE, "drop_batch"),
-            self.size(TCA_FQ_CODEL_MEMORY_LIMIT, "memory_limit"),
-        ];
-        options.extend(self.threshold(TCA_FQ_CODEL_CE_THRESHOLD)?);
-        if self.params.choice("ce_threshold_selector") == "ect1" {
-            options.push(setting(
-                TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR,
-                Value::U8(1),
-                "ce_threshold_selector 0x01/0x03".into(),
-            ));
-            options.push(setting(TCA_FQ_CODEL_CE_THRESHOLD_MASK, Value::U8(3), String::new()));
+    /// Refuses values of parameters for which the kernel has another one only.
+    fn check_only(&self, kernel: &KernelQdisc, specs: &[Spec]) -> Result<(), KernelError> {
+        let kind = kernel.kinds[0];
+        for (key, only) in kernel.only {
+            let (given, message) = match specs.iter().find(|spec| spec.name == *key).map(|spec| spec.kind) {
+                Some(Kind::Bool) => {
+                    let given = self.params.bool(key);
+                    let message = format!(
+                        "{given} given (or the default): the kernel's {kind} doesn't have it; set {only}"
+                    );
+                    (given.to_string(), message)
+                }
+                Some(Kind::Int { .. }) => {
+                    (self.params.int(key).to_string(), format!("the kernel's {kind} doesn't have it"))
+                }
+                _ => (self.params.choice(key).to_owned(), format!("the kernel's {kind} has '{only}' only")),
+            };
+            if given != *only {
+                return self.refuse(key, &message);
+            }
         }
-        Ok(Qdisc::Options { kind: "fq_codel", options })
+        Ok(())
     }
 
-    /// PIE's alpha or beta, whole numbers in the kernel [Linux sch_pie.c pie_change].
-    fn weight(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
-        let value = self.params.float(key);
-        if value.fract() != 0.0 {
-            return self.refuse(key, "the kernel takes whole numbers");
-        }
-        Ok(setting(number, Value::U32(value as u32), format!("{key} {value}")))
+    fn attributes(&self, kind: &'static str, all: &[KernelAttribute]) -> Result<Qdisc, KernelError> {
+        let options = all.iter().filter_map(|attribute| self.attribute(attribute).transpose());
+        Ok(Qdisc::Options { kind, options: options.collect::<Result<_, _>>()? })
     }
 
-    fn pie(&self) -> Result<Qdisc, KernelError> {
-        let options = vec![
-            self.time(TCA_PIE_TARGET, "target")?,
-            self.limit(TCA_PIE_LIMIT)?,
-            self.time(TCA_PIE_TUPDATE, "tupdate")?,
-            self.weight(TCA_PIE_ALPHA, "alpha")?,
-            self.weight(TCA_PIE_BETA, "beta")?,
-            self.flag(TCA_PIE_ECN, "ecn"),
-            self.flag(TCA_PIE_BYTEMODE, "bytemode"),
-            self.flag(TCA_PIE_DQ_RATE_ESTIMATOR, "dq_rate_estimator"),
-        ];
-        Ok(Qdisc::Options { kind: "pie", options })
-    }
-
-    fn fq_pie(&self) -> Result<Qdisc, KernelError> {
-        let share = (self.params.probability("ecn_prob") * 100.0).round() as u32;
-        let options = vec![
-            self.limit(TCA_FQ_PIE_LIMIT)?,
-            self.number(TCA_FQ_PIE_FLOWS, "flows"),
-            self.time(TCA_FQ_PIE_TARGET, "target")?,
-            self.time(TCA_FQ_PIE_TUPDATE, "tupdate")?,
-            self.weight(TCA_FQ_PIE_ALPHA, "alpha")?,
-            self.weight(TCA_FQ_PIE_BETA, "beta")?,
-            self.size(TCA_FQ_PIE_QUANTUM, "quantum"),
-            self.size(TCA_FQ_PIE_MEMORY_LIMIT, "memory_limit"),
-            setting(TCA_FQ_PIE_ECN_PROB, Value::U32(share), format!("ecn_prob {share}")),
-            self.flag(TCA_FQ_PIE_ECN, "ecn"),
-            self.flag(TCA_FQ_PIE_BYTEMODE, "bytemode"),
-            self.flag(TCA_FQ_PIE_DQ_RATE_ESTIMATOR, "dq_rate_estimator"),
-        ];
-        Ok(Qdisc::Options { kind: "fq_pie", options })
-    }
-
-    fn cake(&self) -> Result<Qdisc, KernelError> {
+    /// Returns the attribute of a parameter; None if its value needs none.
+    fn attribute(&self, attribute: &KernelAttribute) -> Result<Option<Setting>, KernelError> {
+        let KernelAttribute { number, param: key, form } = *attribute;
         let p = &self.params;
-        if p.unless_word("limit", Params::length).is_some() {
-            return self.refuse(
-                "limit",
-                "the kernel counts the memory of packets, not their bytes: leave it at auto",
-            );
-        }
-        let bandwidth = p.unless_word("bandwidth", Params::rate).map_or(0, |rate| rate.0);
-        let (flow_mode, isolation) = if p.choice("isolation") == "flowblind" {
-            (CAKE_FLOW_NONE, "flowblind")
-        } else {
-            (CAKE_FLOW_FLOWS, "flows")
+        let (value, text) = match form {
+            AttributeForm::Choice(word, ..) if p.choice(key) != word => return Ok(None),
+            AttributeForm::Choice(_, value, text) => {
+                return Ok(Some(setting(number, Value::U8(value), text.into())));
+            }
+            AttributeForm::Packets => {
+                let limit = self.packets()?;
+                (limit, format!("{key} {limit}"))
+            }
+            AttributeForm::Micros => {
+                let micros = self.micros(key)?;
+                (micros, format!("{key} {micros}us"))
+            }
+            AttributeForm::MicrosUnlessWord => {
+                let Some(after) = p.unless_word(key, Params::duration) else { return Ok(None) };
+                let micros = u32::try_from(after.0 / 1000).or_else(|_| self.refuse(key, "too long"))?;
+                (micros, format!("{key} {micros}us"))
+            }
+            AttributeForm::Flag => {
+                let on = p.bool(key);
+                (on.into(), if on { key.into() } else { String::new() })
+            }
+            AttributeForm::Int => (p.int(key) as u32, format!("{key} {}", p.int(key) as u32)),
+            AttributeForm::Bytes => {
+                let bytes = p.bytes(key).0.min(u64::from(u32::MAX)) as u32;
+                (bytes, format!("{key} {bytes}"))
+            }
+            // PIE's alpha and beta [Linux sch_pie.c pie_change].
+            AttributeForm::Whole => {
+                let value = p.float(key);
+                if value.fract() != 0.0 {
+                    return self.refuse(key, "the kernel takes whole numbers");
+                }
+                (value as u32, format!("{key} {value}"))
+            }
+            AttributeForm::Percent => {
+                let share = (p.probability(key) * 100.0).round() as u32;
+                (share, format!("{key} {share}"))
+            }
         };
-        let rtt = self.micros("rtt")?;
-        let overhead = self.framing + p.bytes("overhead").0 as u32;
-        let shaper = if bandwidth == 0 { "unlimited".into() } else { format!("bandwidth {bandwidth}bit") };
-        let mut options = vec![
-            setting(TCA_CAKE_BASE_RATE64, Value::U64(bandwidth / 8), shaper),
-            setting(TCA_CAKE_DIFFSERV_MODE, Value::U32(CAKE_DIFFSERV_BESTEFFORT), "besteffort".into()),
-            setting(TCA_CAKE_FLOW_MODE, Value::U32(flow_mode), isolation.into()),
-            setting(TCA_CAKE_RTT, Value::U32(rtt), format!("rtt {rtt}us")),
-            setting(TCA_CAKE_TARGET, Value::U32(rtt / 20), String::new()),
-            setting(TCA_CAKE_OVERHEAD, Value::U32(overhead), format!("overhead {overhead}")),
-        ];
-        let mpu = p.bytes("mpu").0 as u32;
-        if mpu > 0 {
-            options.push(setting(TCA_CAKE_MPU, Value::U32(mpu), format!("mpu {mpu}")));
-        }
-        Ok(Qdisc::Options { kind: "cake", options })
+        Ok(Some(setting(number, Value::U32(value), text)))
     }
 
     fn sfq(&self) -> Result<Qdisc, KernelError> {
@@ -360,6 +288,6 @@ impl Reader {
     }
 }
 
-fn setting(number: u16, value: Value, text: String) -> Setting {
+pub(super) fn setting(number: u16, value: Value, text: String) -> Setting {
     Setting { number, value, text }
 }

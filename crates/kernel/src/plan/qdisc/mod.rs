@@ -1,12 +1,12 @@
 //! Queue disciplines with the kernel's options; `Display` has `tc`'s syntax [Linux sch_*.c, pkt_sched.h; tc(8)].
 
-mod attributes;
+mod cake;
 mod convert;
 mod drr;
 mod red;
 mod shaper;
 
-pub(crate) use convert::queue;
+pub(crate) use convert::{queue, supported};
 pub(crate) use drr::Crossing;
 pub use drr::DrrClass;
 pub use red::Red;
