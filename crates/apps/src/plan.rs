@@ -1,10 +1,11 @@
 //! The applications' part of a plan, in base units.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A version of HTTP.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 pub enum Http {
     /// HTTP/1.1: one request at a time on a connection, up to six connections.
     #[serde(rename = "h1")]
@@ -18,10 +19,10 @@ pub enum Http {
 }
 
 /// Sizes and times of each request.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HttpPlan {
-    /// The version.
+    /// The version; h3 over QUIC only.
     pub version: Http,
     /// Bytes of a request.
     pub request_bytes: u64,
@@ -32,7 +33,7 @@ pub struct HttpPlan {
 }
 
 /// A video and its player.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VideoPlan {
     /// Requests and responses.
@@ -42,6 +43,7 @@ pub struct VideoPlan {
     /// Length of a segment, ns; the last one may be shorter.
     pub segment_ns: u64,
     /// Bit rates, ascending, bit/s.
+    #[schemars(length(min = 1), inner(range(min = 1)))]
     pub ladder_bps: Vec<u64>,
     /// The choice of the bit rate.
     pub abr: AbrPlan,
@@ -62,15 +64,15 @@ pub struct VideoPlan {
 }
 
 /// A progressive download.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgressivePlan {
-    /// The server's limit; None: as fast as the connection.
+    /// The server's limit; null: as fast as the connection.
     pub throttle: Option<ThrottlePlan>,
 }
 
 /// A server's limit on how far it sends ahead of playback.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThrottlePlan {
     /// Media that is sent at once, ns.
@@ -82,7 +84,7 @@ pub struct ThrottlePlan {
 }
 
 /// The rule that chooses the bit rate of each segment.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum AbrPlan {
     /// Always the same.
@@ -95,6 +97,7 @@ pub enum AbrPlan {
         /// First estimate, bit/s.
         estimate_bps: u64,
         /// Half-lives of the two averages, ns.
+        #[schemars(inner(range(min = 1)))]
         half_lives_ns: [u64; 2],
         /// Share of the estimate for the current bit rate and lower ones.
         factor: f64,
@@ -130,7 +133,7 @@ pub enum AbrPlan {
 }
 
 /// Weights of the linear quality of experience.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QoePlan {
     /// Cost of a change of the bit rate by 1 Mbit/s.
@@ -142,12 +145,13 @@ pub struct QoePlan {
 }
 
 /// A web page.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PagePlan {
     /// Requests and responses.
     pub http: HttpPlan,
     /// Its objects; the first one is the document.
+    #[schemars(length(min = 1))]
     pub objects: Vec<ObjectPlan>,
     /// Number of times that it is loaded; 0: until the flow stops.
     pub repeat: u64,
@@ -156,7 +160,7 @@ pub struct PagePlan {
 }
 
 /// The event after which an object is requested.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum After {
     /// The start.
@@ -168,7 +172,7 @@ pub enum After {
 }
 
 /// An object of a page.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectPlan {
     /// Its name.
@@ -189,6 +193,8 @@ impl VideoPlan {
     pub fn check(&self) -> Result<(), &'static str> {
         let ladder = &self.ladder_bps;
         let level = if let AbrPlan::Fixed { level } = self.abr { level } else { 0 };
+        let half_lives =
+            if let AbrPlan::Rate { half_lives_ns, .. } = self.abr { half_lives_ns } else { [1; 2] };
         let rules = [
             (
                 self.length_ns > 0 && self.segment_ns > 0,
@@ -197,6 +203,7 @@ impl VideoPlan {
             (ladder.first().is_some_and(|r| *r > 0), "the ladder needs bit rates above zero"),
             (ladder.windows(2).all(|w| w[0] < w[1]), "the bit rates of the ladder must ascend"),
             (level < ladder.len(), "the ladder has no such level"),
+            (half_lives[0] > 0 && half_lives[1] > 0, "half-lives must be above zero"),
             (self.start_ns > 0 && self.resume_ns > 0, "playback needs media to start"),
             (
                 self.buffer_ns > 0 && self.refill_ns > 0 && self.refill_ns <= self.buffer_ns,

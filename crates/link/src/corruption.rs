@@ -8,16 +8,17 @@
 //! ```
 
 use dumbbell_units::random::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of corruption.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CorruptionPlan {
     /// Probability per packet of any size.
-    Packets(f64),
+    Packets(#[schemars(range(min = 0, max = 1))] f64),
     /// Probability per bit.
-    Bits(f64),
+    Bits(#[schemars(range(min = 0, max = 1))] f64),
 }
 
 /// A corruption model with its random stream.

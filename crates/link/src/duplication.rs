@@ -8,13 +8,15 @@
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of duplication.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicationPlan {
     /// Probability that a packet is duplicated.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// Delay of the copy behind the original, ns.
     pub delay_ns: u64,

@@ -12,10 +12,11 @@
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The distribution of the additional delay.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "lowercase", deny_unknown_fields)]
 pub enum JitterPlan {
     /// Uniform between 0 and `max_ns`.
@@ -40,6 +41,7 @@ pub enum JitterPlan {
         /// Mean, ns.
         mean_ns: u64,
         /// Exponent of the tail, above 1.
+        #[schemars(extend("exclusiveMinimum" = 1))]
         shape: f64,
     },
 }

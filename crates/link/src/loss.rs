@@ -14,23 +14,28 @@
 //! burst-noise channels", 1963; tc-netem(8); [Linux sch_netem.c loss_gilb_ell].
 
 use dumbbell_units::random::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of a loss model: one probability, or the four of Gilbert and Elliott.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum LossPlan {
     /// Each packet is lost with this probability, independently.
-    Independent(f64),
+    Independent(#[schemars(range(min = 0, max = 1))] f64),
     /// Losses in bursts.
     GilbertElliott {
         /// Probability of a change to the bad state after a packet in the good state.
+        #[schemars(range(min = 0, max = 1))]
         p: f64,
         /// Probability of a change to the good state after a packet in the bad state.
+        #[schemars(range(min = 0, max = 1))]
         r: f64,
         /// Probability of loss in the bad state.
+        #[schemars(range(min = 0, max = 1))]
         loss_bad: f64,
         /// Probability of loss in the good state.
+        #[schemars(range(min = 0, max = 1))]
         loss_good: f64,
     },
 }

@@ -14,12 +14,13 @@
 use crate::outages::Outages;
 use crate::transmitter::OPPORTUNITY;
 use dumbbell_units::{Dur, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 const MS: u64 = 1_000_000;
 
 /// The parameters of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpportunitiesPlan {
     /// Ascending times in ms, each with its number of opportunities.

@@ -8,17 +8,18 @@
 //! Packets already on the wire arrive. If outages overlap, hold has priority over drop.
 
 use dumbbell_units::{Dur, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of an outage, single or repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutagePlan {
     /// Start of the first outage, ns.
     pub at_ns: u64,
     /// Duration of each outage, ns.
     pub for_ns: u64,
-    /// Time between two starts, ns; None: a single outage.
+    /// Time between two starts, ns; null: a single outage.
     pub every_ns: Option<u64>,
     /// True if packets in transmission are lost; false if they are held.
     pub drops: bool,

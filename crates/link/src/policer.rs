@@ -10,10 +10,11 @@
 
 use crate::transmitter::nanobits;
 use dumbbell_units::Time;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of a policer.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerPlan {
     /// Rate of the tokens, bit/s.

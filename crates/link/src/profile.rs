@@ -8,10 +8,11 @@
 //! Values are integers (bit/s, ns); a value on a ramp is rounded down.
 
 use dumbbell_units::{Dur, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One step of a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepPlan {
     /// Offset from the start of the profile (or of its period), ns.
@@ -23,12 +24,12 @@ pub struct StepPlan {
 }
 
 /// The parameters of a profile.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfilePlan {
     /// The steps in ascending order; the first is at 0 and not a ramp.
     pub steps: Vec<StepPlan>,
-    /// Period after which the steps repeat, ns; None: they do not.
+    /// Period after which the steps repeat, ns; null: they do not.
     pub period_ns: Option<u64>,
     /// Time to which the offsets refer, ns.
     pub start_ns: u64,

@@ -15,21 +15,26 @@
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameters of reordering.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderingPlan {
     /// Probability that a packet is selected.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// Minimum distance between selected packets; 1: no restriction.
+    #[schemars(range(min = 1))]
     pub gap: u64,
     /// Correlation of the selection of consecutive packets.
+    #[schemars(range(min = 0, max = 1))]
     pub correlation: f64,
     /// Additional delay of a selected packet (with `extent`: its maximum), ns.
     pub delay_ns: u64,
-    /// Number of overtaking packets after which it is released; None: after the delay.
+    /// Number of overtaking packets after which it is released; null: after the delay.
+    #[schemars(range(min = 1))]
     pub extent: Option<u64>,
 }
 

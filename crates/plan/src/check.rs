@@ -62,6 +62,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             AppPlan::Objects(page) => page.check(),
             AppPlan::Workload(workload) => workload.check(),
             AppPlan::Voice(voice) => voice.check(),
+            AppPlan::Cbr { jitter, .. } if !(0.0..=1.0).contains(jitter) => Err("jitter must be from 0 to 1"),
             _ => Ok(()),
         };
         if let Err(why) = checked {

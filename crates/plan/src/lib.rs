@@ -4,7 +4,7 @@
 //! plan.json -> Plan -> check (indices, ranges) -> Routes (shortest paths) -> a back end -> FlowResult, QueueResult, Transfer
 //! ```
 //! The Python package writes the plan; a back end (simulator, kernel) reads it and fills the results.
-//! `plan.schema.json` is the JSON Schema of the plan. Tests of both sides, in Rust and in Python, check it.
+//! [`schema`] derives the JSON Schema of plans from its types. Tests of both sides, in Rust and in Python, check it.
 
 mod check;
 mod error;
@@ -14,6 +14,7 @@ mod optional;
 mod plan;
 mod result;
 mod route;
+mod schema;
 mod workload;
 
 pub use check::check;
@@ -27,4 +28,5 @@ pub use plan::{
 };
 pub use result::{FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};
+pub use schema::schema;
 pub use workload::{Arrival, ArrivalsPlan, ConnectionsPlan, MOST_AT_ONCE, Schedule, SizesPlan, WorkloadPlan};

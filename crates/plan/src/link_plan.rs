@@ -5,6 +5,7 @@ use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
 };
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -14,19 +15,21 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// One direction of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct LinkPlan {
     /// Its name, such as `r1->r2`.
     pub name: String,
-    /// Node at its start.
+    /// Index of the node at its start.
     pub from: usize,
-    /// Node at its end.
+    /// Index of the node at its end.
     pub to: usize,
+    #[schemars(flatten)]
     settings: Arc<LinkSettings>,
 }
 
 /// Everything of a link but its name and its place.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSettings {
     /// Bit rate, bit/s; the first value of a rate that changes, the mean of a delivery trace.
@@ -47,6 +50,7 @@ pub struct LinkSettings {
     pub delay_reorders: bool,
     /// Outages.
     #[serde(default)]
+    #[schemars(extend("default" = []))]
     pub outages: Vec<OutagePlan>,
     /// Framing added to each IP packet, bytes.
     pub overhead_bytes: u32,
@@ -59,6 +63,7 @@ pub struct LinkSettings {
     pub policer: Option<PolicerPlan>,
     /// Loss on the wire.
     #[serde(default)]
+    #[schemars(extend("default" = 0.0))]
     pub loss: LossPlan,
     /// Corruption on the wire.
     #[serde(default)]
@@ -77,6 +82,7 @@ pub struct LinkSettings {
     pub duplication: Option<DuplicationPlan>,
     /// Scripted drops.
     #[serde(default)]
+    #[schemars(extend("default" = []))]
     pub drops: Vec<DropPlan>,
 }
 

@@ -2,17 +2,18 @@
 
 use crate::plan::{FlowPlan, Plan};
 use dumbbell_wifi::WifiPlan;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A medium that an access point and stations share.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumPlan {
-    /// The link from the access point to the stations.
+    /// Index of the link from the access point to the stations.
     pub down: usize,
-    /// The link from the stations to the access point.
+    /// Index of the link from the stations to the access point.
     pub up: usize,
-    /// By station: the node at the end of its flows. Packets over the links belong to the station of their flow's end.
+    /// By station: index of the node at the end of its flows. Packets over the links belong to the station of their flow's end.
     pub nodes: Vec<usize>,
     /// The medium.
     pub wifi: WifiPlan,

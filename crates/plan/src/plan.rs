@@ -9,11 +9,12 @@ use dumbbell_units::param::Raw;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::IpVersion;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// One run.
-#[derive(Clone, Debug, Deserialize)]
+/// The plan of one run, as the Python package writes it and the back ends read it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Seed of every random stream of the run.
@@ -31,6 +32,7 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Wi-Fi media, each in place of the transmitters of two links.
     #[serde(default)]
+    #[schemars(extend("default" = []))]
     pub media: Vec<MediumPlan>,
     /// Flows.
     pub flows: Vec<FlowPlan>,
@@ -38,6 +40,7 @@ pub struct Plan {
     pub trace: TracePlan,
     /// Captures to record.
     #[serde(default)]
+    #[schemars(extend("default" = {"points": [], "snaplen_bytes": 0}))]
     pub capture: CapturePlan,
 }
 
@@ -60,20 +63,20 @@ impl Plan {
 }
 
 /// The captures of a run.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapturePlan {
     /// Capture points.
     pub points: Vec<CapturePoint>,
     /// Bytes kept of each packet; 0: all.
     pub snaplen_bytes: u32,
-    /// Version of the qlog files of QUIC flows; None: no files.
+    /// Version of the qlog files of QUIC flows; null: no files.
     #[serde(default)]
     pub qlog: Option<QlogVersion>,
 }
 
 /// Versions of qlog.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 pub enum QlogVersion {
     /// The current drafts of the IETF.
     #[serde(rename = "draft")]
@@ -84,22 +87,22 @@ pub enum QlogVersion {
 }
 
 /// One capture.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapturePoint {
     /// Its name.
     pub name: String,
-    /// Nodes whose packets it records.
+    /// Indices of the nodes whose packets it records.
     pub nodes: Vec<usize>,
-    /// Links whose packets it records on arrival at the queue.
+    /// Indices of the links whose packets it records on arrival at the queue.
     pub links: Vec<usize>,
 }
 
 /// Scripted drops before a link's queue: packets by number, or all packets in an interval of time.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropPlan {
-    /// Only packets of this flow (by index) in its forward direction; None: every packet.
+    /// Only packets of this flow (by index) in its forward direction; null: every packet.
     pub flow: Option<usize>,
     /// True if only packets with payload are counted and dropped.
     pub data_only: bool,
@@ -110,7 +113,7 @@ pub struct DropPlan {
 }
 
 /// A registry name with the parameters that the scenario sets.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
     /// The name.
@@ -146,26 +149,27 @@ fn raw(value: &Value) -> Raw {
 }
 
 /// One flow.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
     /// Its name.
     pub name: String,
-    /// The node that sends data.
+    /// Index of the node that sends data.
     pub from: usize,
-    /// The node that receives it.
+    /// Index of the node that receives it.
     pub to: usize,
     /// Start time before the start jitter, ns.
     pub start_ns: u64,
-    /// Start jitter of this flow instead of the plan's, ns.
+    /// Start jitter of this flow, ns; null: the plan's.
     #[serde(default)]
     pub start_jitter_ns: Option<u64>,
-    /// Stop time, ns; None: the end of the run.
+    /// Stop time, ns; null: the end of the run.
     pub stop_ns: Option<u64>,
     /// Class of its packets, for disciplines with classes.
     pub class: u16,
-    /// Version of IP, 4 or 6; 4 without it.
+    /// Version of IP.
     #[serde(default, deserialize_with = "ip_version")]
+    #[schemars(with = "u8", extend("enum" = [4, 6], "default" = 4))]
     pub ip: IpVersion,
     /// Application.
     pub application: AppPlan,
@@ -195,7 +199,7 @@ fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error>
 }
 
 /// The transport of a flow.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum TransportPlan {
     /// TCP: one connection, or several in sequence.
@@ -204,7 +208,7 @@ pub enum TransportPlan {
         variant: Named,
         /// Stack preset, with the parameters that the scenario sets.
         stack: Named,
-        /// Version of TLS, with the parameters that the scenario sets; None without TLS.
+        /// Version of TLS, with the parameters that the scenario sets; null: without TLS.
         #[serde(default)]
         tls: Option<Box<Named>>,
     },
@@ -219,9 +223,10 @@ pub enum TransportPlan {
     Udp {},
 }
 
-/// The application of a flow. Sizes are payload bytes for TCP and QUIC and IP packet bytes for UDP. The long descriptions are
-/// boxed, because most flows of large plans have short ones.
-#[derive(Clone, Debug, Deserialize)]
+/// The application of a flow. Sizes are payload bytes for TCP and QUIC and IP packet bytes for UDP.
+//
+// The long descriptions are boxed, because most flows of large plans have short ones.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum AppPlan {
     /// Unlimited data, until the flow stops.
@@ -242,8 +247,9 @@ pub enum AppPlan {
         /// Packet size, bytes.
         packet_bytes: u32,
         /// Each interval is uniform in interval x (1 ± jitter); 0: constant.
+        #[schemars(range(min = 0, max = 1))]
         jitter: f64,
-        /// Time from the start to the first packet, ns; None: uniform within one interval.
+        /// Time from the start to the first packet, ns; null: uniform within one interval.
         phase_ns: Option<u64>,
     },
     /// On/off source: CBR in on periods, nothing in off periods.
@@ -303,7 +309,7 @@ pub enum AppPlan {
 }
 
 /// Kinds of real programs.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgramKind {
     /// iperf3, client and server.
@@ -332,7 +338,7 @@ impl ProgramKind {
 
 /// A real program at one end of a flow. In its arguments, `{from}` and `{to}` are replaced by the addresses of the data
 /// sender and the data receiver, `{seconds}` by the flow's duration in whole seconds minus one.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramPlan {
     /// True if it runs on the data receiver's host.
@@ -361,12 +367,12 @@ impl AppPlan {
 }
 
 /// Series to record. Metrics are always computed.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TracePlan {
     /// Tables to record.
     pub series: SeriesPlan,
-    /// Names of the flows and links to record; None: all.
+    /// Names of the flows and links to record; null: all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
     /// Minimum time between two rows of a series, ns; 0: one row per change.
@@ -376,7 +382,7 @@ pub struct TracePlan {
 }
 
 /// Tables to record: a list of their names, or true for all.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(from = "SeriesNames")]
 pub struct SeriesPlan {
     /// A flow's state over time.
@@ -389,7 +395,7 @@ pub struct SeriesPlan {
     pub drops: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum SeriesName {
     Flows,
@@ -398,7 +404,7 @@ enum SeriesName {
     Drops,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum SeriesNames {
     All(bool),

@@ -8,6 +8,7 @@
 
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Most transfers of a flow at a time: with more, the load exceeds the capacity, and the memory of a run would grow without
@@ -17,7 +18,7 @@ pub const MOST_AT_ONCE: usize = 100_000;
 const LARGEST: f64 = 1e15;
 
 /// The transfers of a flow.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadPlan {
     /// Times.
@@ -33,17 +34,19 @@ pub struct WorkloadPlan {
 }
 
 /// The times at which transfers begin.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum ArrivalsPlan {
     /// Intervals are exponentially distributed and independent.
     Poisson {
         /// Transfers per second.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         per_s: f64,
     },
     /// Intervals are constant; the first transfer begins at a uniform share of one.
     Constant {
         /// Transfers per second.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         per_s: f64,
     },
     /// Listed times.
@@ -54,7 +57,7 @@ pub enum ArrivalsPlan {
 }
 
 /// The sizes of transfers, payload bytes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum SizesPlan {
     /// All the same.
@@ -65,22 +68,28 @@ pub enum SizesPlan {
     /// Exponential.
     Exponential {
         /// Mean, bytes.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         mean: f64,
     },
     /// Uniform.
     Uniform {
-        /// Smallest and largest size, bytes.
+        /// Smallest size, bytes.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         least: f64,
-        /// See `least`.
+        /// Largest size, bytes.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         most: f64,
     },
     /// Pareto: P(S > s) = (least / s)^shape; with `most`, conditional on S <= most.
     Pareto {
         /// The exponent.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         shape: f64,
         /// Smallest size, bytes.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         least: f64,
-        /// Largest size, bytes; None: without a bound.
+        /// Largest size, bytes; null: without a bound.
+        #[schemars(extend("exclusiveMinimum" = 0))]
         most: Option<f64>,
     },
     /// Lognormal: ln S is normal.
@@ -88,24 +97,28 @@ pub enum SizesPlan {
         /// Mean of ln(S / 1 byte).
         mu: f64,
         /// Standard deviation of ln S.
+        #[schemars(range(min = 0))]
         sigma: f64,
     },
     /// A distribution function by its points, linear between them.
     Empirical {
         /// Sizes, ascending, bytes.
+        #[schemars(length(min = 1), extend("items" = {"type": "number", "exclusiveMinimum": 0}))]
         bytes: Vec<f64>,
         /// Share of transfers up to each size, ascending; the last one is 1.
+        #[schemars(length(min = 1), inner(range(min = 0, max = 1)))]
         share: Vec<f64>,
     },
     /// One after the other.
     Listed {
         /// Payload bytes.
+        #[schemars(length(min = 1), inner(range(min = 1)))]
         bytes: Vec<u64>,
     },
 }
 
 /// The connections of transfers.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ConnectionsPlan {
     /// A new one for each.

@@ -5,7 +5,7 @@
 //! | `registry` | `registry`: variants, disciplines and stacks as one JSON document |
 //! | `parameters` | `parse`, `check`, `check_queue`, `check_wifi`, `lacking`, `nearest`: quantities and parameters |
 //! | `external` | `ExternalVariant`, `ExternalDiscipline`: variants and queue disciplines from Python classes and libraries |
-//! | `run` | `run`: a run of the simulator, its series as NumPy arrays |
+//! | `run` | `run`: a run of the simulator, its series as NumPy arrays; `plan_schema`: the JSON Schema of plans |
 //! | `kernel` | `plan_uml`, `plan_uml_link`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
 //! | `capture` | `analyze`, `analyze_pair`: the analysis of capture files |
 //!
@@ -40,6 +40,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(voice::r_factor, m)?)?;
     m.add_function(wrap_pyfunction!(voice::mos, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
+    m.add_function(wrap_pyfunction!(run::plan_schema, m)?)?;
     m.add_function(wrap_pyfunction!(external::library_calls, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_uml_link, m)?)?;

@@ -105,6 +105,12 @@ fn pass_on(py: Python<'_>, parts: &Py<PyAny>, part: Part) -> PyResult<()> {
     .map(drop)
 }
 
+/// The JSON Schema of plans, as JSON.
+#[pyfunction]
+pub(crate) fn plan_schema() -> String {
+    dumbbell_plan::schema().to_string()
+}
+
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
 /// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. While
 /// the run is in progress, parts of long tables go to `parts.add_rows` (name and columns), and those of long captures to

@@ -4,10 +4,11 @@ use crate::phy::channel::Receiver;
 use crate::phy::mode::Modes;
 use crate::phy::standard::Standard;
 use crate::rate_control::RateControlPlan;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A medium.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WifiPlan {
     /// Standard.
@@ -47,7 +48,7 @@ pub struct WifiPlan {
 }
 
 /// A station.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationPlan {
     /// Its name.
@@ -59,7 +60,7 @@ pub struct StationPlan {
 }
 
 /// A station that always has packets to send, or packets of which always wait at the access point.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackgroundPlan {
     /// Its name.

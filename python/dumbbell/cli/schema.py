@@ -1,4 +1,4 @@
-"""``dumbbell schema``: prints the JSON Schema of scenarios."""
+"""``dumbbell schema``: prints the JSON Schema of scenarios, or of plans."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from dumbbell.cli import front
 __all__ = ["schema"]
 
 
-@front.command("schema", "dumbbell schema > scenario.schema.json")
-def schema() -> None:
+@front.command("schema", "dumbbell schema > scenario.schema.json", "dumbbell schema --plan")
+@click.option("--plan", is_flag=True, help="Print that of plans: runs in base units, as back ends read them.")
+def schema(plan: bool) -> None:
     """Print the JSON Schema of scenario files.
 
     It has every variant, queue discipline and parameter. Editors use it to complete and check scenario files.
     """
+    from dumbbell._core import plan_schema
     from dumbbell.scenario import json_schema
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    written = json.loads(plan_schema()) if plan else json_schema()
+    click.echo(json.dumps(written, indent=2, ensure_ascii=False))

@@ -16,6 +16,7 @@ pub use emodel::{Transmission, mos};
 pub use jitter::InterarrivalJitter;
 pub use playout::{Playout, VoiceFate, VoiceMetrics, VoicePacket, rate};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Rate of G.711: 8000 samples of one byte a second [ITU-T G.711 §2, §3].
@@ -24,14 +25,14 @@ pub const G711_BPS: u64 = 64_000;
 pub const HEADERS: u32 = 12 + 8;
 
 /// A voice stream and its receiver.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoicePlan {
-    /// Speech in one packet, ns.
+    /// Speech in one packet, ns: a multiple of 125,000.
     pub packetization_ns: u64,
     /// True if the decoder conceals lost packets [ITU-T G.711 Appendix I].
     pub concealment: bool,
-    /// Time for which the first packet waits before it is played, ns; None: the playout delay adapts.
+    /// Time for which the first packet waits before it is played, ns; null: the playout delay adapts.
     pub jitter_buffer_ns: Option<u64>,
 }
 

@@ -11,10 +11,11 @@
 //! Times in µs. DIFS = SIFS + 2 slots, AIFS = SIFS + AIFSN slots; 3 is the AIFSN of best effort, which 11n and 11ac use.
 
 use dumbbell_units::Dur;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Standard {
     /// 1 to 11 Mbit/s, 2.4 GHz.
     #[serde(rename = "11b")]

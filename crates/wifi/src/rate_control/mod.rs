@@ -12,10 +12,11 @@ use crate::phy::channel::Channel;
 use crate::phy::mode::Modes;
 use dumbbell_units::Time;
 use minstrel_ht::MinstrelHt;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A rate control and its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RateControlPlan {
     /// From the true SNR.
