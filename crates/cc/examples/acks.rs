@@ -76,21 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let rtt = Dur(40_000_000 + queue);
         let delivered = flight.min(una - 1);
         let ev = AckEvent {
-            acked: 2 * MSS,
-            delivered: 2 * MSS,
             rtt: Some(rtt),
             one_way: Some(rtt.as_secs() / 2.0),
-            flight,
-            snd_una: una,
-            snd_nxt: nxt,
-            cwnd_limited: true,
-            in_recovery: false,
-            in_loss: false,
-            disordered: false,
-            inflight: nxt - una,
-            departs: cx.now,
             lost,
-            marked: 0,
             rate: Some(RateSample {
                 delivered,
                 interval: rtt,
@@ -100,6 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 lost,
                 app_limited: false,
             }),
+            ..AckEvent::in_order(2 * MSS, una..nxt, cx.now)
         };
         cc.on_ack(&ev, &cx);
     }

@@ -2,6 +2,7 @@
 //! call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the initial sequence number.
 
 use dumbbell_units::{Dur, Time};
+use std::ops::Range;
 
 /// The time of a call and the properties of the connection that every rule needs.
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +205,34 @@ pub struct AckEvent {
     pub marked: u64,
     /// The delivery rate sample of this ACK; None if nothing was delivered or the interval is too short.
     pub rate: Option<RateSample>,
+}
+
+impl AckEvent {
+    /// The next ACK of a connection that cwnd limits: it acknowledges `acked` bytes and nothing else is to report. `outstanding`:
+    /// SND.UNA and SND.NXT after it. Others are this one with the fields that differ.
+    #[must_use]
+    #[inline(always)] // for each ACK
+    pub fn in_order(acked: u64, outstanding: Range<u64>, now: Time) -> AckEvent {
+        let inflight = outstanding.end - outstanding.start;
+        AckEvent {
+            acked,
+            delivered: acked,
+            rtt: None,
+            one_way: None,
+            flight: inflight + acked,
+            snd_una: outstanding.start,
+            snd_nxt: outstanding.end,
+            cwnd_limited: true,
+            in_recovery: false,
+            in_loss: false,
+            disordered: false,
+            inflight,
+            departs: now,
+            lost: 0,
+            marked: 0,
+            rate: None,
+        }
+    }
 }
 
 /// The signal of congestion.

@@ -16,6 +16,7 @@
 //! Left out: urgent data, simultaneous open, TIME-WAIT's two minutes, persist timer (our receivers read at once, so
 //! that an offered window never closes), path MTU discovery, resets.
 
+mod ack;
 mod cc_driver;
 mod config;
 mod delivery_rate;
@@ -28,8 +29,11 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod segment;
+mod send_sequence;
+mod send_timer;
 mod sender;
 mod timer_wheel;
+mod timestamp;
 
 pub use config::{
     AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, NewRenoExit,
@@ -40,4 +44,5 @@ pub use delivery_rate::{DeliveryRate, TxState};
 pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};
 pub use scoreboard::{DeliveredSegment, SegmentFate};
 pub use segment::{Segment, TCP_HEADER};
-pub use sender::{BulkStep, Counters, NewSegment};
+pub use send_sequence::Counters;
+pub use sender::{BulkStep, NewSegment};

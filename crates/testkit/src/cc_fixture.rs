@@ -256,22 +256,17 @@ impl CcFixture {
         });
         let lost = std::mem::take(&mut path.newly_lost);
         let ev = AckEvent {
-            acked,
-            delivered: acked,
             rtt: Some(self.rtt),
             one_way: self.one_way,
-            flight: path.left.map_or(flight, |left| left + acked),
-            snd_una: self.una,
-            snd_nxt: self.nxt,
+            flight: left + acked,
             cwnd_limited,
             in_recovery,
             in_loss: self.path.in_loss,
-            disordered: false,
             inflight: left,
-            departs: self.cx.now,
             lost,
             marked: marked * MSS as u64,
             rate,
+            ..AckEvent::in_order(acked, self.una..self.nxt, self.cx.now)
         };
         if self.algorithm.wants_arrivals() {
             let state = if in_recovery { CaState::Recovery } else { CaState::Open };

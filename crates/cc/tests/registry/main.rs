@@ -182,22 +182,15 @@ impl Connection {
             app_limited,
         });
         let ev = AckEvent {
-            acked,
-            delivered: acked,
             rtt: a.rtt.map(Dur),
             one_way: a.rtt.filter(|_| self.timestamps).map(|ns| ns as f64 * 0.4e-9 - 3.0), // another clock
-            flight,
-            snd_una: self.una,
-            snd_nxt: self.nxt,
             cwnd_limited: a.cwnd_limited,
             in_recovery: a.in_recovery,
             in_loss: a.in_loss,
-            disordered: false,
-            inflight: flight - acked,
-            departs: self.cx.now,
             lost,
             marked: (acked as f64 * a.marked) as u64,
             rate,
+            ..AckEvent::in_order(acked, self.una..self.nxt, self.cx.now)
         };
         self.cc.on_ack(&ev, &self.cx);
         if !a.in_recovery && !a.in_loss {

@@ -89,13 +89,8 @@ impl Endpoint {
         }
         let state = self.cc.ca_state(self.is_disordered());
         let ev = AckEvent {
-            acked: summary.bytes,
-            delivered: summary.bytes,
             rtt,
-            one_way: None,
             flight,
-            snd_una: self.snd_una(),
-            snd_nxt: self.sent_bytes,
             cwnd_limited: self.cwnd_limited,
             in_recovery: matches!(state, CaState::Recovery | CaState::Cwr),
             in_loss: state == CaState::Loss,
@@ -105,6 +100,7 @@ impl Endpoint {
             lost: self.delivery_rate.lost() - lost_before,
             marked: marks * self.config.mss(),
             rate: self.delivery_rate.sample(self.rtt.min_rtt(), now),
+            ..AckEvent::in_order(summary.bytes, self.snd_una()..self.sent_bytes, now)
         };
         self.cc.notify(|cc| cc.on_ack(&ev, &cx));
     }

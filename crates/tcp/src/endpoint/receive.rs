@@ -1,10 +1,11 @@
 //! A segment arrives: handshake, ECN, acknowledgment, data, close [RFC 9293 §3.10.7].
 
 use super::predict::Expected;
-use super::{Endpoint, State, sent_at, timestamp};
+use super::{Endpoint, State};
+use crate::ack::IncomingAck;
 use crate::ecn::{AckRequest, EcnMode};
 use crate::segment::Segment;
-use crate::sender::IncomingAck;
+use crate::timestamp::{sent_at, timestamp};
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
 use std::sync::Arc;

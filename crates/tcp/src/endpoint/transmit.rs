@@ -1,9 +1,10 @@
 //! Segments are sent: SYN, data, pure ACKs [RFC 9293 §3.10.8; Linux tcp_output.c __tcp_transmit_skb].
 
-use super::{Endpoint, State, Transmit, timestamp};
+use super::{Endpoint, State, Transmit};
 use crate::ecn::EcnMode;
 use crate::segment::{MAX_ACCECN, MAX_HEADER, Segment, TCP_HEADER, TIMESTAMPS_OPTION};
 use crate::sender::Outgoing;
+use crate::timestamp::timestamp;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
 use std::sync::Arc;

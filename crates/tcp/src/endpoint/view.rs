@@ -3,7 +3,7 @@
 use super::{Endpoint, Snapshot, State};
 use crate::config::Config;
 use crate::scoreboard::DeliveredSegment;
-use crate::sender::Counters;
+use crate::send_sequence::Counters;
 use dumbbell_units::Dur;
 
 impl Endpoint {

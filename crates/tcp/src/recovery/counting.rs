@@ -2,7 +2,7 @@
 //! [RFC 5681 §3.2, RFC 3042, RFC 6298 §5; Brakmo & Peterson 1995 §III.A for Vegas' fine-grained timeout].
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
-use crate::sender::AckSummary;
+use crate::ack::AckSummary;
 use dumbbell_cc::{CaState, Congestion, LossRecovery};
 use dumbbell_units::Time;
 

@@ -4,13 +4,15 @@
 //! Recovery marks segments as lost, sets the timer and notifies congestion control. It doesn't send: it returns the next
 //! segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its reach.
 
+use crate::ack::AckSummary;
 use crate::cc_driver::CcDriver;
 use crate::config::{Config, ReduceFrom};
 use crate::delivery_rate::DeliveryRate;
 use crate::ecn::EcnSender;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::sender::{AckSummary, Counters, SendSequence, SendTimer, TimerKind};
+use crate::send_sequence::{Counters, SendSequence};
+use crate::send_timer::{SendTimer, TimerKind};
 use dumbbell_cc::{Congestion, CongestionEvent, RecoveryExit};
 use dumbbell_units::{Dur, Time};
 

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{NextSegment, Recovery, RecoveryCx};
-use crate::sender::{AckSummary, IncomingAck};
+use crate::ack::{AckSummary, IncomingAck};
 use dumbbell_cc::CaState;
 
 impl Recovery {

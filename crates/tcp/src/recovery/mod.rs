@@ -27,9 +27,11 @@ mod undo;
 pub(crate) use cx::RecoveryCx;
 pub(crate) use rack::Rack;
 
+use crate::ack::{AckSummary, IncomingAck};
 use crate::config::Config;
 use crate::scoreboard::Scoreboard;
-use crate::sender::{AckSummary, IncomingAck, Outgoing, SendSequence, TimerKind};
+use crate::send_sequence::SendSequence;
+use crate::send_timer::TimerKind;
 use dumbbell_cc::CaState;
 use prr::Prr;
 use sack1::Sack1;
@@ -298,10 +300,10 @@ impl Recovery {
         }
     }
 
-    /// Sets the timer after a segment was sent.
-    pub(crate) fn on_sent(&mut self, out: &Outgoing, cx: &mut RecoveryCx<'_>) {
+    /// Sets the timer after a segment was sent; `repeated`: its offset, if it was sent before.
+    pub(crate) fn on_sent(&mut self, repeated: Option<u64>, cx: &mut RecoveryCx<'_>) {
         if cx.config.uses_rack() {
-            self.rack_timer_after_sending(out, cx);
+            self.rack_timer_after_sending(repeated, cx);
         } else if cx.timer.expires.is_none() {
             cx.restart_rto();
         }

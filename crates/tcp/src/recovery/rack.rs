@@ -12,7 +12,7 @@
 use super::{Recovery, RecoveryCx};
 use crate::config::Config;
 use crate::scoreboard::SentSegment;
-use crate::sender::TimerKind;
+use crate::send_timer::TimerKind;
 use dumbbell_cc::CaState;
 use dumbbell_units::{Dur, Time};
 

@@ -12,8 +12,8 @@
 
 use super::prr::Prr;
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
+use crate::ack::{AckSummary, IncomingAck};
 use crate::config::ReduceFrom;
-use crate::sender::{AckSummary, IncomingAck};
 use dumbbell_cc::{CaState, Congestion};
 
 impl Recovery {

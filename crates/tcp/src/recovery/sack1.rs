@@ -11,7 +11,7 @@
 //! Duplicate ACKs without new blocks don't count. There is no rescue retransmission, and no rule of three segments above a hole [RFC 6675 §4].
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
-use crate::sender::AckSummary;
+use crate::ack::AckSummary;
 use dumbbell_cc::CaState;
 
 /// The sender's own record of SACK blocks, apart from the scoreboard, which forgets none.

@@ -5,7 +5,8 @@ use crate::cc_driver::CcDriver;
 use crate::delivery_rate::DeliveryRate;
 use crate::ecn::EcnSender;
 use crate::rtt::RttEstimator;
-use crate::sender::{Counters, SendTimer};
+use crate::send_sequence::Counters;
+use crate::send_timer::SendTimer;
 use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_units::Time;
 
@@ -81,8 +82,7 @@ fn sack_retransmits_lost_segments_then_sends_new_ones_then_rescues_the_last() {
     for i in 1..4 {
         parts.scoreboard.sack(at(i), at(i + 1), |_, _, _| {});
     }
-    let mut ack = AckSummary::default();
-    ack.sacked = true;
+    let ack = AckSummary { sacked: true, ..AckSummary::default() };
     recovery.counting_on_ack(&[], &ack, false, &mut parts.cx());
     // Three SACKed segments above the first: it is lost, and recovery starts.
     assert_eq!(
@@ -104,8 +104,7 @@ fn sack_retransmits_lost_segments_then_sends_new_ones_then_rescues_the_last() {
 fn a_duplicate_ack_below_the_threshold_allows_one_segment_beyond_the_window() {
     let mut parts = Parts::new("newreno");
     let mut recovery = Recovery::new(&parts.config);
-    let mut ack = AckSummary::default();
-    ack.duplicate = true;
+    let ack = AckSummary { duplicate: true, ..AckSummary::default() };
     let limit = |next| if let NextSegment::New { limit, .. } = next { limit } else { panic!("{next:?}") };
     assert_eq!(limit(recovery.next(&mut parts.cx())), 0);
     for segments in 1..3 {
@@ -155,15 +154,13 @@ fn the_sack_of_ns2_repairs_any_hole_below_a_block_and_has_no_rescue() {
 fn partial_acks_reduce_the_window_itself_on_ns2() {
     let mut parts = Parts::on("ns2", "newreno");
     let mut recovery = Recovery::new(&parts.config);
-    let mut ack = AckSummary::default();
-    ack.duplicate = true;
+    let ack = AckSummary { duplicate: true, ..AckSummary::default() };
     (0..3).for_each(|_| recovery.counting_on_ack(&[], &ack, false, &mut parts.cx()));
     assert_eq!(recovery.inflation(), 3.0 * MSS as f64);
     // A partial ACK of two segments, fewer than the inflation of three: 3 - 2 + 1 = 2.
     let mut partial = |segments: u64, una: u64, parts: &mut Parts| {
         parts.snd.una = at(una);
-        let mut ack = AckSummary::default();
-        ack.acked = segments * MSS;
+        let ack = AckSummary { acked: segments * MSS, ..AckSummary::default() };
         recovery.counting_on_ack(&[], &ack, true, &mut parts.cx());
         recovery.inflation() / MSS as f64
     };

@@ -9,10 +9,11 @@
 //! ```
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
+use crate::ack::AckSummary;
 use crate::config::Config;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::sender::{AckSummary, Outgoing, SendTimer, TimerKind};
+use crate::send_timer::{SendTimer, TimerKind};
 use dumbbell_cc::{CaState, Congestion};
 use dumbbell_units::{Dur, Time};
 
@@ -100,16 +101,16 @@ impl Recovery {
         }
     }
 
-    /// Sets the timer after a segment was sent, unless [`Recovery::probe_timer_is_set`].
-    pub(super) fn rack_timer_after_sending(&mut self, out: &Outgoing, cx: &mut RecoveryCx<'_>) {
+    /// Sets the timer after a segment was sent, unless [`Recovery::probe_timer_is_set`]; see [`Recovery::on_sent`].
+    pub(super) fn rack_timer_after_sending(&mut self, repeated: Option<u64>, cx: &mut RecoveryCx<'_>) {
         let probe = std::mem::take(&mut self.tlp.due);
         if probe {
             self.tlp.end_seq = Some(cx.snd.max);
-            self.tlp.is_retrans = out.retransmission;
+            self.tlp.is_retrans = repeated.is_some();
             self.tlp.sampled = false;
             cx.restart_rto();
-        } else if out.retransmission {
-            if out.start == cx.snd.una && cx.timer.kind != TimerKind::Reorder {
+        } else if let Some(start) = repeated {
+            if start == cx.snd.una && cx.timer.kind != TimerKind::Reorder {
                 cx.restart_rto();
             }
         } else if self.may_probe(cx.config, cx.scoreboard) {

@@ -1,33 +1,15 @@
 //! An acknowledgment arrives: scoreboard, recovery and congestion control in turn [Linux tcp_input.c tcp_ack].
 
 use super::Sender;
-use super::summary::AckSummary;
+use crate::ack::{AckSummary, IncomingAck};
 use crate::ecn::EcnMode;
-use crate::endpoint::timestamp;
+use crate::timestamp::timestamp;
 use dumbbell_cc::{AckArrival, AckEvent, CaState};
 use dumbbell_units::Time;
-use dumbbell_wire::{AccEcn, TcpFlags};
+use dumbbell_wire::TcpFlags;
 
 /// Reported segments for which memory is kept.
 const KEPT: usize = 16;
-
-/// An acknowledgment, with offsets and times in place of wire values.
-pub(crate) struct IncomingAck<'a> {
-    pub(crate) ack: u64,
-    /// Offset up to which the receiver allows data.
-    pub(crate) wnd_end: u64,
-    /// True if it can be a duplicate ACK: no payload, no SYN or FIN [RFC 5681 §2 (b), (c)].
-    pub(crate) may_be_duplicate: bool,
-    pub(crate) sack: &'a [(u64, u64)],
-    /// A segment that arrived twice [RFC 2883].
-    pub(crate) dsack: Option<(u64, u64)>,
-    /// When the segment was sent whose timestamp it echoes.
-    pub(crate) echo: Option<Time>,
-    /// Its own timestamp, by the receiver's clock.
-    pub(crate) tsval: Option<u32>,
-    pub(crate) flags: TcpFlags,
-    pub(crate) accecn: Option<&'a AccEcn>,
-}
 
 /// The state before an acknowledgment.
 struct BeforeAck {
@@ -133,31 +115,31 @@ impl Sender {
     /// The same as [`Sender::notify_ack`] while nothing is lost and recovery has no part.
     #[inline(always)] // for nearly every ACK
     fn notify_expected_ack(&mut self, summary: &AckSummary, tsval: Option<u32>, flight: u64, now: Time) {
+        let ev = self.ack_event(summary, tsval, flight, now);
+        self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_cong_avoid]
+        self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
+    }
+
+    /// The event of an ACK while nothing is lost and recovery has no part, with its rate sample.
+    #[inline(always)] // for each ACK
+    fn ack_event(&mut self, summary: &AckSummary, tsval: Option<u32>, flight: u64, now: Time) -> AckEvent {
         let mut ev = AckEvent {
             acked: self.counts_for_growth(summary),
             delivered: summary.delivered,
             rtt: self.cc_rtt(summary, now),
             one_way: self.one_way_delay(tsval, summary),
             flight,
-            snd_una: self.snd.una,
-            snd_nxt: self.snd.nxt,
             cwnd_limited: self.is_cwnd_limited() || self.config.growth.unused,
-            in_recovery: false,
-            in_loss: false,
-            disordered: false,
             inflight: self.flight(),
             departs: self.pacer.next().max(now),
-            lost: 0,
-            marked: 0,
-            rate: None,
+            ..AckEvent::in_order(summary.acked, self.snd.una..self.snd.nxt, now)
         };
         if self.cc.wants_rates {
             ev.rate = self.delivery_rate.sample(self.min_rtt.get(), now);
         } else {
             self.delivery_rate.end_app_limited();
         }
-        self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_cong_avoid]
-        self.cc.notify(now, |cc, cx| cc.on_ack(&ev, cx));
+        ev
     }
 
     /// Reports an ACK that delivers data to congestion control; `tsval`: its own timestamp.
@@ -170,29 +152,14 @@ impl Sender {
         self.recovery.prr_on_ack(summary.delivered, safe_ack, self.scoreboard.pipe());
         let in_recovery = matches!(self.recovery.state, CaState::Recovery | CaState::Cwr)
             || (was_in_recovery && !self.grows_on_exit());
-        let mut ev = AckEvent {
-            acked: self.counts_for_growth(summary),
-            delivered: summary.delivered,
-            rtt: self.cc_rtt(summary, now),
-            one_way: self.one_way_delay(tsval, summary),
-            flight,
-            snd_una: self.snd.una,
-            snd_nxt: self.snd.nxt,
-            cwnd_limited: self.is_cwnd_limited() || self.config.growth.unused,
+        let ev = AckEvent {
             in_recovery,
             in_loss: self.recovery.state == CaState::Loss,
             disordered: self.ca_state() == CaState::Disorder,
-            inflight: self.flight(),
-            departs: self.pacer.next().max(now),
             lost,
             marked: summary.marks.bytes,
-            rate: None,
+            ..self.ack_event(summary, tsval, flight, now)
         };
-        if self.cc.wants_rates {
-            ev.rate = self.delivery_rate.sample(self.min_rtt.get(), now);
-        } else {
-            self.delivery_rate.end_app_limited();
-        }
         if !ev.in_recovery && ev.acked > 0 {
             self.usage.snd_cwnd_stamp = now; // [Linux tcp_input.c tcp_cong_avoid]
         }

@@ -10,14 +10,10 @@ mod rtt_samples;
 mod send;
 mod send_buffer;
 mod summary;
-mod timer;
 mod window_validation;
 
-pub(crate) use ack::IncomingAck;
 pub(crate) use send::Outgoing;
 pub use send::{BulkStep, NewSegment};
-pub(crate) use summary::AckSummary;
-pub(crate) use timer::{SendTimer, TimerKind};
 
 use crate::cc_driver::CcDriver;
 use crate::config::{Config, RtoConfig, RtoEstimator};
@@ -28,51 +24,14 @@ use crate::pacer::Pacer;
 use crate::recovery::{Recovery, RecoveryCx};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{DeliveredSegment, Scoreboard};
+use crate::send_sequence::{Counters, SendSequence};
+use crate::send_timer::{SendTimer, TimerKind};
 use burst::Burst;
 use dumbbell_cc::{CaState, CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use send_buffer::SendBuffer;
 use std::sync::Arc;
 use window_validation::CwndUsage;
-
-/// Counters of the sending half.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Segments with payload, retransmissions included.
-    pub sent_segments: u64,
-    /// Payload bytes, retransmissions included.
-    pub sent_bytes: u64,
-    /// Retransmitted segments with payload.
-    pub retransmitted_segments: u64,
-    /// Retransmitted payload bytes.
-    pub retransmitted_bytes: u64,
-    /// Expiries of the retransmission timer with data outstanding.
-    pub timeouts: u64,
-    /// Recoveries that started without a timeout.
-    pub fast_retransmits: u64,
-}
-
-/// The send sequence space [RFC 9293 §3.3.1].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SendSequence {
-    /// SND.UNA.
-    pub(crate) una: u64,
-    /// SND.NXT.
-    pub(crate) nxt: u64,
-    /// The end of all data sent so far.
-    pub(crate) max: u64,
-    /// SND.UNA + SND.WND: the receiver allows data below this [Linux include/net/tcp.h tcp_wnd_end].
-    pub(crate) wnd_end: u64,
-    /// The end of the last new segment that was not full [Linux tcp_output.c tcp_minshall_update, snd_sml].
-    pub(crate) sml: u64,
-}
-
-impl SendSequence {
-    /// Bytes from snd_una to snd_nxt.
-    pub(crate) fn outstanding(&self) -> u64 {
-        self.nxt - self.una
-    }
-}
 
 /// The sending half of a connection.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 //! ```
 
 use super::Sender;
-use super::summary::AckSummary;
+use crate::ack::AckSummary;
 use dumbbell_units::{Dur, Time};
 
 impl Sender {

@@ -252,7 +252,7 @@ impl Sender {
             self.timer.expires.is_some()
         };
         if !timer_is_set {
-            self.set_timer_after(*out, now);
+            self.set_timer_after(out.retransmission.then_some(out.start), now);
         }
         if self.config.pacing.tso && !self.is_in_burst() && !out.retransmission {
             self.use_freed_space(now);
@@ -260,9 +260,9 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn set_timer_after(&mut self, out: Outgoing, now: Time) {
+    fn set_timer_after(&mut self, repeated: Option<u64>, now: Time) {
         let (recovery, mut cx) = self.recovery_cx(now);
-        recovery.on_sent(&out, &mut cx);
+        recovery.on_sent(repeated, &mut cx);
     }
 
     /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and

@@ -1,50 +1,14 @@
-//! The summary of an ACK: the data that it newly reports. The same pass updates the scoreboard and the delivery rate
+//! Makes the summary of an ACK: the data that it newly reports. The same pass updates the scoreboard and the delivery rate
 //! [Linux tcp_input.c tcp_clean_rtx_queue, tcp_sacktag_write_queue].
 
 use super::Sender;
-use super::ack::IncomingAck;
+use crate::ack::{AckSummary, IncomingAck};
 use crate::delivery_rate::{DeliveryRate, TxState};
-use crate::ecn::{Delivered, EcnMode, MarkReport};
-use crate::endpoint::sent_at;
+use crate::ecn::{Delivered, EcnMode};
 use crate::recovery::Rack;
 use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
+use crate::timestamp::sent_at;
 use dumbbell_units::{Dur, Time};
-
-/// The data that an ACK newly reports.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckSummary {
-    /// Bytes acknowledged cumulatively.
-    pub(crate) acked: u64,
-    /// True if a SACK block reports a further segment.
-    pub(crate) sacked: bool,
-    /// Bytes delivered, as they count in the window.
-    pub(crate) delivered: u64,
-    /// When the newest of the segments was sent that were sent once.
-    pub(super) newest_sent: Option<Time>,
-    /// Of the acknowledged segments that were sent once: when the lowest and the highest were sent.
-    pub(super) acked_span: Option<(Time, Time)>,
-    /// The same of the SACKed segments.
-    pub(super) sacked_span: Option<(Time, Time)>,
-    /// True if a retransmitted segment was acknowledged, so that round trips are ambiguous [RFC 6298 §3].
-    pub(super) ambiguous: bool,
-    /// Time since the echoed timestamp, at least one tick; only of an ACK that moves snd_una.
-    pub(super) echo_age: Option<Dur>,
-    /// True if a segment was delivered that was sent once, before the last recovery or timeout started.
-    pub(crate) original_delivered: bool,
-    /// True if it is a duplicate ACK that reports nothing new.
-    pub(crate) duplicate: bool,
-    /// Congestion marks.
-    pub(crate) marks: MarkReport,
-}
-
-impl AckSummary {
-    /// True if a SACKed segment was sent before the oldest outstanding one was last sent. SACKs of later segments don't
-    /// restart the timer: they could postpone it throughout a recovery.
-    pub(crate) fn precedes(&self, head: Option<&SentSegment>) -> bool {
-        let head_sent = head.map(|s| s.xmit_ts);
-        self.sacked_span.zip(head_sent).is_some_and(|((first, _), head_sent)| first < head_sent)
-    }
-}
 
 /// Adds the segments that an ACK newly reports, one by one.
 struct Collector<'a> {
