@@ -1,6 +1,6 @@
 """Results are the stored ones to the last bit, on every machine.
 
-After an intended change run tests/golden/renew.py and explain the change in the changelog.
+After an intended change run tests/golden/renew.py and explain the change in the commit and in CHANGELOG.md.
 """
 
 from __future__ import annotations
