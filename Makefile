@@ -14,7 +14,7 @@ WASM := python/dumbbell/studio/dumbbell.wasm
 export PROPTEST_RNG_SEED ?= 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf kernel studio docs deny audit miri clean help
+.PHONY: demo test check bench bpf kernel studio wheel docs deny audit miri clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -60,6 +60,11 @@ studio:          ## the simulator and the analysis of captures as WebAssembly, i
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=...)" >&2; exit 1; }
 	@$(PYTHON) packaging/build_web.py
 
+# In the same folder and with the same profile as the editable installation: what that has compiled isn't compiled again.
+wheel: $(TOOLS)  ## a wheel for this platform in build/wheels, with the guest program of `--backend uml` and the page of `dumbbell studio`
+	rm -f build/wheels/dumbbell-*.whl
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheels .
+
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -81,7 +86,7 @@ miri:            ## the unsafe code of the plugin interface under miri (nightly 
 	MIRIFLAGS=-Zmiri-ignore-leaks cargo +nightly miri test --package dumbbell-plugin --features load --lib
 
 clean:           ## remove everything that make has made
-	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST) $(WASM)
+	rm -rf $(VENV) target build/wheels site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST) $(WASM)
 
 # The tools come first and rarely change; the package is built again when Rust sources or its metadata change.
 $(TOOLS):

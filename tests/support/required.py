@@ -4,7 +4,7 @@
 requires only some: ``host`` (the host's own kernel, and root), ``users`` (ordinary users can make namespaces),
 ``uml`` (the virtual-time kernel), ``programs`` (of the host: a browser, ns-2, tshark, iperf3, valgrind and others),
 ``packages`` (of Python: the extras ``dev``, ``studies``, ``web``, ``ssh`` and ``cluster``), ``studio``
-(``dumbbell.wasm``).
+(``dumbbell.wasm``), ``wheel`` (a wheel of ``make wheel``, and an index of packages to install it).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 __all__ = ["require", "require_packages", "require_programs", "require_root"]
 
-Group = Literal["host", "users", "uml", "programs", "packages", "studio"]
+Group = Literal["host", "users", "uml", "programs", "packages", "studio", "wheel"]
 
 WORDS = os.environ.get("DUMBBELL_KERNEL_TESTS", "").split()
 PACKAGES = {
