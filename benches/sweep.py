@@ -33,7 +33,7 @@ from dumbbell.results.frames.summary import flow_summary, queue_summary
 from dumbbell.results.running import worker_runs
 from dumbbell.results.running.worker_task import Setup
 from dumbbell.results.store.build_hash import build_hash
-from dumbbell.scenario.portable import Portable
+from dumbbell.scenario.worker_copy import WorkerCopy
 from dumbbell.workers.places import Cluster, read
 from measuring import DATA, cpu_model
 
@@ -113,7 +113,7 @@ def overhead(_cells: int, cluster: str) -> dict[str, float]:
     read_ = scenario(200)
     left: deque[Any] = deque([([], 1.0)] * (EMPTY + 8))
     place: Cluster = read(cluster)
-    with place.workers(worker_runs.MAKER, Setup(Portable.of(read_), build_hash())) as pool:
+    with place.workers(worker_runs.MAKER, Setup(WorkerCopy.of(read_), build_hash())) as pool:
         times = [time.perf_counter() for _ in pool.run(lambda: left.popleft() if left else None)]
     return {"ms": (times[-1] - times[7]) / EMPTY * 1e3}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell import Scenario
-from dumbbell.scenario.network.topology import Drawing
+from dumbbell.scenario.layout.drawing import Drawing
 
 EXAMPLES = {
     "dumbbell": """

@@ -227,11 +227,11 @@ def test_folders_of_killed_labs_are_removed(place: Path) -> None:
 HAS_FILES = """
 import os, signal, sys
 from dumbbell import Scenario
-from dumbbell.scenario.portable import Portable
+from dumbbell.scenario.worker_copy import WorkerCopy
 
 scenario = Scenario.load(sys.argv[1])
 assert scenario.cells.seen.problems == []
-made = Portable.with_contents(scenario).scenario()
+made = WorkerCopy.with_contents(scenario).scenario()
 assert made.places.stored["rates.trace"].read_text() == "1\\n"
 os.kill(os.getpid(), getattr(signal, sys.argv[2]))
 """

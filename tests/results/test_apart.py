@@ -20,7 +20,7 @@ from dumbbell.results.store import directory
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.repair_and_merge import merge, repair
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles
-from dumbbell.scenario import portable
+from dumbbell.scenario import worker_copy
 from dumbbell.scenario.sweep import cell_checks
 from dumbbell.workers import Pool
 
@@ -184,7 +184,7 @@ def test_series_and_captures_come_from_workers(tmp_path: Path) -> None:
 
 def test_large_files_end_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_task, "MOST_BYTES", 1)
-    make = worker_task.maker(worker_task.Setup(portable.Portable.of(scenario(**WITH_FILES)), build_hash()))
+    make = worker_task.maker(worker_task.Setup(worker_copy.WorkerCopy.of(scenario(**WITH_FILES)), build_hash()))
     made = make(([(0, 0), (1, 0), (2, 0)], 1000.0))
     assert [run.cell for run in made.runs] == [0]
     assert [*made.files] == [made.runs[0].key]
@@ -217,7 +217,7 @@ LONG = {
 def test_files_of_runs_do_not_pass_through_memory(tmp_path: Path) -> None:
     """A worker on this machine writes them, and they move to their places."""
     read = scenario(**WITH_FILES, capture={"at": ["sender"]})
-    setup = worker_task.Setup(portable.Portable.of(read), build_hash(), tmp_path)
+    setup = worker_task.Setup(worker_copy.WorkerCopy.of(read), build_hash(), tmp_path)
     made = worker_task.maker(setup)(([(0, 0), (1, 0)], 1000.0))
     files = made.files[made.runs[0].key]
     assert isinstance(files, MovedFiles) and files.folder.parent == tmp_path
@@ -371,4 +371,4 @@ def test_own_code_is_noticed_without_making_a_cell(changes: dict[str, Any], foun
         def to_dict(self) -> dict[str, Any]:
             return {**DOCUMENT, **changes}
 
-    assert portable.may_have_code(Document()) is found  # type: ignore[arg-type]
+    assert worker_copy.may_have_code(Document()) is found  # type: ignore[arg-type]

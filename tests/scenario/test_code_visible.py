@@ -16,7 +16,7 @@ from conftest import BASE
 from dumbbell import Scenario
 from dumbbell.cli import announce
 from dumbbell.results.running.estimate import Estimate, estimate
-from dumbbell.scenario.model import before_cells
+from dumbbell.scenario.reading_modes import announce_before_cells
 
 Cli = Callable[..., Any]
 
@@ -118,7 +118,7 @@ def test_a_large_sweep_is_announced_before_its_cells_are_checked(
         announce.announce(scenario, backend="sim", jobs=2, keeps=True, yes=False)
         made.append(len(scenario.cells._made))
 
-    with before_cells(announced):
+    with announce_before_cells(announced):
         Scenario.from_toml(SHORT, SWEPT)
     # 600 x 2 runs. RUN_S: 1200 x 1.5 ms = 1.8 s. On disk 1200 x (2 flows x 1000 + 6 queues x 200) = 3.84 MB.
     assert capsys.readouterr().err == "1,200 runs of 600 cells, about 2 s on 2 processors, about 4 MB on disk\n"
@@ -126,7 +126,7 @@ def test_a_large_sweep_is_announced_before_its_cells_are_checked(
     monkeypatch.setattr(announce, "MOST_RUNS", 1000)
     monkeypatch.setattr("sys.argv", ["dumbbell", "run", "short.toml"])
     with (
-        before_cells(announced),
+        announce_before_cells(announced),
         pytest.raises(click.UsageError, match=r"needs a confirmation: dumbbell run short\.toml --yes"),
     ):
         Scenario.from_toml(SHORT, SWEPT)

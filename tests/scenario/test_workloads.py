@@ -21,8 +21,8 @@ from dumbbell.metrics import number
 from dumbbell.plan.build import build
 from dumbbell.report import write_results_report
 from dumbbell.results.statistics.slowdowns import ALL, slowdown_table, transfer_summary
-from dumbbell.scenario.flow.offered_load import wire_bytes
 from dumbbell.scenario.flow.sizes import Sizes, SizesPart
+from dumbbell.scenario.layout.offered_load import wire_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SIZES: TypeAdapter[SizesPart] = TypeAdapter(Sizes)

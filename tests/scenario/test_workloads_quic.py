@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from dumbbell import Results, Scenario
 from dumbbell.exceptions import BackendError, ScenarioError
-from dumbbell.scenario.flow.offered_load import wire_bytes
+from dumbbell.scenario.layout.offered_load import wire_bytes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

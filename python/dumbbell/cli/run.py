@@ -148,7 +148,7 @@ def run(
     from dumbbell.results import run as run_scenario
     from dumbbell.results.statistics.lint import lint
     from dumbbell.scenario import Scenario
-    from dumbbell.scenario.model import before_cells
+    from dumbbell.scenario.reading_modes import announce_before_cells
     from dumbbell.workers import at_most
 
     if qlog is not None and out is None:
@@ -167,7 +167,7 @@ def run(
         if v is not None
     }
     announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
-    with output.reserved(as_json), code.announced(refuse=no_code), before_cells(announced), at_most(jobs):
+    with output.reserved(as_json), code.announced(refuse=no_code), announce_before_cells(announced), at_most(jobs):
         scenario = Scenario.load(file, every)
     if no_code:
         code.refuse_commands(scenario)
@@ -207,7 +207,7 @@ def run(
 
 def _note_starts(scenario: Scenario) -> None:
     """State the start jitter that the scenario doesn't set."""
-    from dumbbell.scenario.flow.starts import sentence
+    from dumbbell.scenario.flow.default_jitter import sentence
 
     if text := sentence(scenario.cells[0].scenario):
         output.note(text)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Protocol, Self, TypeVar
@@ -23,8 +21,8 @@ from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow.flow_copies import copies_of
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.flow.presets import Preset
-from dumbbell.scenario.network.graph import Ground, ground_of, shape_of
-from dumbbell.scenario.network.layout import Layout, lay_out
+from dumbbell.scenario.layout.graph import Graph, graph_of, shape_of
+from dumbbell.scenario.layout.model import Layout, lay_out
 from dumbbell.scenario.network.model import Network
 from dumbbell.scenario.own import disciplines as own_disciplines
 from dumbbell.scenario.own import variants as own_variants
@@ -32,26 +30,19 @@ from dumbbell.scenario.own.code import OwnCode, Source
 from dumbbell.scenario.own.disciplines import DisciplineSource
 from dumbbell.scenario.own.variants import VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.reading_modes import announce, checks_cells, trusted
+from dumbbell.scenario.sweep.cell_parts import Swept
 from dumbbell.scenario.sweep.cells import Cell, Cells
-from dumbbell.scenario.sweep.differences import Swept
 from dumbbell.scenario.sweep.model import Sweep
 from dumbbell.scenario.sweep.seeds import repetition_seed
 from dumbbell.scenario.sweep.until import Until
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
 
-__all__ = ["Cell", "Cells", "Scenario", "before_cells", "load", "trusted"]
-
-_IN_CELL: ContextVar[bool] = ContextVar("_IN_CELL", default=False)
-"""True while a cell of a sweep is made: the sweep checks its settings once for all cells."""
-_TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
-"""True while a stored scenario is read."""
-
+__all__ = ["Cell", "Cells", "Scenario", "load"]
 
 TIMED = frozenset({"duration", "flows", "measure_from", "repetitions", "start_jitter", "until"})
 """Parts whose values have to suit each other."""
-
-_BEFORE_CELLS: ContextVar[Callable[[Scenario], None] | None] = ContextVar("_BEFORE_CELLS", default=None)
 
 
 class Scenario(Part):
@@ -125,9 +116,8 @@ class Scenario(Part):
             self._of_preset = len(added.pop("flows", []))
             self.__pydantic_fields_set__.difference_update(added)
             self._complete(found)
-            if not _IN_CELL.get() and not _TRUSTED.get():
-                if (announce := _BEFORE_CELLS.get()) is not None:
-                    announce(self)
+            if checks_cells():
+                announce(self)
                 if self.cells.seen.problems:
                     raise ScenarioError(self.cells.seen.problems)
 
@@ -143,7 +133,7 @@ class Scenario(Part):
         if "flows" in parts:
             return set()
         same = shape_of(parts.get("network", self.network)) == shape_of(self.network)
-        return {"single_flows", "ground"} if same else {"single_flows"}
+        return {"single_flows", "graph"} if same else {"single_flows"}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -217,9 +207,9 @@ class Scenario(Part):
         return copies_of(self.flows)
 
     @cached_property
-    def ground(self) -> Ground:
+    def graph(self) -> Graph:
         """The part of the layout that does not depend on the links' settings."""
-        return ground_of(self.network, self.single_flows)
+        return graph_of(self.network, self.single_flows)
 
     @cached_property
     def layout(self) -> Layout:
@@ -237,7 +227,7 @@ class Scenario(Part):
     def _of_cell(self, swept: Swept, number: int) -> Scenario:
         """Make the scenario of a cell from its changed parts, or whole where that fails: its errors are complete."""
         values = swept.sweep.values(number)
-        with files.beside(self._files), _set(_IN_CELL):
+        with files.beside(self._files), trusted():
             try:
                 made = self._with_parts(swept.parts(values))
             except (ScenarioError, ValidationError):
@@ -351,30 +341,6 @@ def load(path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None)
     ('TCP against CBR', '10 s', 2)
     """
     return Scenario.load(path, changes)
-
-
-@contextmanager
-def _set(flag: ContextVar[bool]) -> Iterator[None]:
-    token = flag.set(True)
-    try:
-        yield
-    finally:
-        flag.reset(token)
-
-
-@contextmanager
-def before_cells(announce: Callable[[Scenario], None]) -> Iterator[None]:
-    """Call ``announce`` with each scenario within the block before all cells of its sweep are checked."""
-    token = _BEFORE_CELLS.set(announce)
-    try:
-        yield
-    finally:
-        _BEFORE_CELLS.reset(token)
-
-
-def trusted() -> AbstractContextManager[None]:
-    """Make scenarios without checking each cell: they were checked before they were stored."""
-    return _set(_TRUSTED)
 
 
 def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,7 +16,7 @@ from dumbbell.results.running.run_list import Place
 from dumbbell.results.running.worker_task import Batch, Setup, Task
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario import Scenario
-from dumbbell.scenario.portable import Portable
+from dumbbell.scenario.worker_copy import WorkerCopy
 from dumbbell.workers import allowed
 from dumbbell.workers.places import Cluster, Processes
 
@@ -73,7 +73,7 @@ def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster, fold
         places = [remaining.popleft() for _ in range(min(size, fair, len(remaining)))]
         return (places, LONGEST_S[here]) if places else None
 
-    portable = Portable.of(scenario) if here else Portable.with_contents(scenario)
+    portable = WorkerCopy.of(scenario) if here else WorkerCopy.with_contents(scenario)
     setup = Setup(portable, build_hash(), folder if here else None)
     with cluster.workers(MAKER, setup) as workers:
         for _, batch in workers.run(next_task):

@@ -19,7 +19,7 @@ from dumbbell.results.running.run_list import Place
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles
 from dumbbell.results.store.run_text import StoredRun
-from dumbbell.scenario.portable import Portable
+from dumbbell.scenario.worker_copy import WorkerCopy
 
 __all__ = ["Batch", "Setup", "Task", "maker"]
 
@@ -60,14 +60,14 @@ class Setup:
 
     Attributes
     ----------
-    scenario : Portable
+    scenario : WorkerCopy
     build : str
         The build of Dumbbell that the worker must have.
     folder : Path or None
         Where a worker on the same machine puts the files of runs; the others return their contents.
     """
 
-    scenario: Portable
+    scenario: WorkerCopy
     build: str
     folder: Path | None = None
 

@@ -17,8 +17,8 @@ from dumbbell.results.running.runner import Progress, run
 from dumbbell.results.statistics.cell_statistics import sharing
 from dumbbell.results.statistics.changes import BETTER
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.flow.default_jitter import default_jitters
 from dumbbell.scenario.flow.flow_copies import copies_of
-from dumbbell.scenario.flow.starts import default_jitters
 from dumbbell.scenario.flow.workload import Workload
 
 if TYPE_CHECKING:

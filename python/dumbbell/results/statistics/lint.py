@@ -15,7 +15,7 @@ from dumbbell.results.statistics import lint_transport
 from dumbbell.results.statistics.warning import Warned, cell_names
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.scenario.flow.application import Ping
-from dumbbell.scenario.flow.starts import default_jitters
+from dumbbell.scenario.flow.default_jitter import default_jitters
 
 __all__ = ["LIMITED", "Warned", "lint"]
 

@@ -14,8 +14,8 @@ from dumbbell.scenario.flow.application import Video
 from dumbbell.scenario.flow.programs import Http
 from dumbbell.scenario.own.disciplines import OwnDiscipline
 from dumbbell.scenario.own.variants import OwnVariant
-from dumbbell.scenario.portable import Portable, may_have_code
 from dumbbell.scenario.without_effect import Effects
+from dumbbell.scenario.worker_copy import WorkerCopy, may_have_code
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
@@ -119,7 +119,7 @@ def look_apart(scenario: Scenario) -> Look | None:
         return None
     ranges = deque((n, min(n + RANGE, cells)) for n in range(0, cells, RANGE))
     found: dict[int, Look] = {}
-    with Pool[tuple[int, int]](f"{__name__}:looker", Portable.of(scenario), count) as pool:
+    with Pool[tuple[int, int]](f"{__name__}:looker", WorkerCopy.of(scenario), count) as pool:
         for (first, _), (look, used) in pool.run(lambda: ranges.popleft() if ranges else None):
             found[first] = look
             scenario.places.used.update(used)
@@ -131,7 +131,7 @@ def look_apart(scenario: Scenario) -> Look | None:
     return whole
 
 
-def looker(setup: Portable) -> Callable[[tuple[int, int]], tuple[Look, dict[str, Path]]]:
+def looker(setup: WorkerCopy) -> Callable[[tuple[int, int]], tuple[Look, dict[str, Path]]]:
     """Return the function that looks at a range of cells, and returns the files that they name, too."""
     scenario = setup.scenario()
 

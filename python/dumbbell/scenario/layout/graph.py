@@ -18,7 +18,7 @@ from dumbbell.scenario.network.model import Custom, Network, ParkingLot, RouterN
 from dumbbell.scenario.network.routes import routes_of
 from dumbbell.scenario.paths import join
 
-__all__ = ["Crossing", "Ground", "Pair", "flow_place", "ground_of", "shape_of"]
+__all__ = ["Crossing", "Graph", "Pair", "flow_place", "graph_of", "shape_of"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Ground:
+class Graph:
     """A network and its flows, without the settings of the links.
 
     Attributes
@@ -101,13 +101,13 @@ class Ground:
 
 
 def shape_of(network: Network) -> Hashable:
-    """Return all that the ground depends on in a network."""
+    """Return all that the graph depends on in a network."""
     if isinstance(network, Custom):
         return tuple(network.nodes), tuple((link.from_, link.to) for link in network.links)
     return type(network), len(network.hop_links), network.pairs, network.access is None
 
 
-def ground_of(network: Network, flows: Sequence[Flow]) -> Ground:
+def graph_of(network: Network, flows: Sequence[Flow]) -> Graph:
     """Lay a network with its flows out; ScenarioError if they don't fit each other."""
     return _custom(network, flows) if isinstance(network, Custom) else _row(network, flows)
 
@@ -127,7 +127,7 @@ def _known_end(flow: Flow, key: str, name: str | None, nodes: Sequence[str]) -> 
     return name
 
 
-def _custom(network: Custom, flows: Sequence[Flow]) -> Ground:
+def _custom(network: Custom, flows: Sequence[Flow]) -> Graph:
     for number, node in enumerate(network.nodes):
         if node in network.nodes[:number]:
             raise _refuse(f"network.nodes.{number}", f"'{node}' is given twice")
@@ -152,10 +152,10 @@ def _custom(network: Custom, flows: Sequence[Flow]) -> Ground:
         sender = _known_end(flow, "from", flow.from_, network.nodes)
         ends.append((sender, _known_end(flow, "to", flow.to, network.nodes)))
     links = [(link.from_, link.to) for link in network.links]
-    return Ground(list(network.nodes), links, ends, [flow.name for flow in flows], 0, [])
+    return Graph(list(network.nodes), links, ends, [flow.name for flow in flows], 0, [])
 
 
-def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Ground:
+def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Graph:
     hops = len(network.hop_links)
     routers = [f"r{n + 1}" for n in range(hops + 1)]
     pairs = _pairs(network, flows, routers)
@@ -167,7 +167,7 @@ def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Ground:
     nodes = [*senders, *routers, *receivers]
     owned = {p.owner.name: p for p in pairs if p.owner is not None}
     ends = [_ends(flow, owned.get(flow.name), nodes, routers) for flow in flows]
-    return Ground(nodes, links, ends, [flow.name for flow in flows], hops, pairs)
+    return Graph(nodes, links, ends, [flow.name for flow in flows], hops, pairs)
 
 
 def _pairs(network: RouterNetwork, flows: Sequence[Flow], routers: list[str]) -> list[Pair]:

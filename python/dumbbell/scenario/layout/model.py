@@ -16,12 +16,12 @@ from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.flow.model import Flow
-from dumbbell.scenario.flow.offered_load import rate_of
-from dumbbell.scenario.network.capture_points import Point, capture_points
+from dumbbell.scenario.layout.capture_points import Point, capture_points
+from dumbbell.scenario.layout.drawing import Drawing, Edge, draw
+from dumbbell.scenario.layout.graph import Crossing
+from dumbbell.scenario.layout.media import Medium, media
+from dumbbell.scenario.layout.offered_load import rate_of
 from dumbbell.scenario.network.directions import Rule
-from dumbbell.scenario.network.graph import Crossing
-from dumbbell.scenario.network.media import Medium, media
-from dumbbell.scenario.network.topology import Drawing, Edge, draw
 from dumbbell.scenario.paths import join
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def lay_out(scenario: Scenario) -> Layout:
         If parts of the scenario contradict each other.
     """
     flows = scenario.single_flows
-    drawing = draw(scenario.network, scenario.ground)
-    crossing = scenario.ground.crossing
+    drawing = draw(scenario.network, scenario.graph)
+    crossing = scenario.graph.crossing
     drops = _drops(drawing, flows, crossing)
     _check_traced(scenario, drawing)
     base_rtt_ns, has_classes = _check_queues(drawing, flows, crossing)

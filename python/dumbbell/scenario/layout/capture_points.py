@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.capture import ROLES, Capture
-from dumbbell.scenario.network.topology import Drawing
+from dumbbell.scenario.layout.drawing import Drawing
 
 __all__ = ["Point", "capture_points"]
 

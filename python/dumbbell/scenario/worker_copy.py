@@ -1,4 +1,4 @@
-"""A scenario as another process reads it: plain values, and the places of its files."""
+"""A scenario as worker processes read it: plain values, and the places of its files."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from dumbbell.scenario.own import disciplines as own_disciplines
 from dumbbell.scenario.own import variants as own_variants
 from dumbbell.scenario.own.code import KEYS
 from dumbbell.scenario.paths import Document
+from dumbbell.scenario.reading_modes import trusted
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
 
-__all__ = ["Portable", "may_have_code"]
+__all__ = ["WorkerCopy", "may_have_code"]
 
 
 @dataclass(frozen=True)
-class Portable:
+class WorkerCopy:
     """A checked scenario that can be pickled.
 
     Attributes
     ----------
+    kind : type
+        The class of scenarios.
     document : dict
         The scenario, plain values.
     folder : Path
@@ -35,20 +38,21 @@ class Portable:
         For other machines: the contents of all files, by their paths as the scenario writes them.
     """
 
+    kind: type[Scenario]
     document: Document
     folder: Path
     stored: Mapping[str, Path]
     contents: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Portable:
+    def of(cls, scenario: Scenario) -> WorkerCopy:
         """Describe a scenario."""
         places = scenario.places
         stored = {text: place.absolute() for text, place in places.stored.items()}
-        return cls(scenario.to_dict(), places.folder.absolute(), stored)
+        return cls(type(scenario), scenario.to_dict(), places.folder.absolute(), stored)
 
     @classmethod
-    def with_contents(cls, scenario: Scenario) -> Portable:
+    def with_contents(cls, scenario: Scenario) -> WorkerCopy:
         """Describe a scenario for other machines. All of its cells must have been made."""
         found = cls.of(scenario)
         return replace(found, contents={text: place.read_bytes() for text, place in scenario.external_files.items()})
@@ -56,7 +60,6 @@ class Portable:
     def scenario(self) -> Scenario:
         """Make the scenario. Its cells are not checked again; files that came with it last as long as the process."""
         from dumbbell.common.run_folders import FILES_PREFIX, Folder, clean  # only workers need it
-        from dumbbell.scenario.model import Scenario, trusted  # imports this module
 
         stored = dict(self.stored)
         if self.contents:
@@ -66,7 +69,7 @@ class Portable:
                 stored[text] = folder / f"{number}{Path(text).suffix}"
                 stored[text].write_bytes(content)
         with files.beside(files.Files(self.folder, stored)), trusted():
-            return Scenario.from_dict(self.document)
+            return self.kind.from_dict(self.document)
 
 
 def may_have_code(scenario: Scenario) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
-from dumbbell.scenario.network.topology import Drawing
+from dumbbell.scenario.layout.drawing import Drawing
 from dumbbell.scenario.network.wifi import Wifi
 
 __all__ = ["Medium", "media"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dumbbell.scenario.layout.graph import Graph, Pair, flow_place
 from dumbbell.scenario.network.directions import Settings, both
-from dumbbell.scenario.network.graph import Ground, Pair, flow_place
 from dumbbell.scenario.network.link import Link, LinkOverride
 from dumbbell.scenario.network.model import Custom, Network, RouterNetwork
 from dumbbell.scenario.paths import join
@@ -41,21 +41,21 @@ class Drawing:
     bottlenecks: range
 
 
-def draw(network: Network, ground: Ground) -> Drawing:
-    """Draw a network on its ground: with the settings of its links."""
+def draw(network: Network, graph: Graph) -> Drawing:
+    """Draw a network on its graph, with the settings of its links."""
     edges = []
-    for (a, b), (forward, reverse) in zip(ground.links, _directions(network, ground), strict=True):
+    for (a, b), (forward, reverse) in zip(graph.links, _directions(network, graph), strict=True):
         edges += [Edge(a, b, forward), Edge(b, a, reverse)]
-    return Drawing(ground.nodes, edges, ground.ends, range(2 * ground.bottlenecks))
+    return Drawing(graph.nodes, edges, graph.ends, range(2 * graph.bottlenecks))
 
 
-def _directions(network: Network, ground: Ground) -> Iterator[tuple[Settings, Settings]]:
+def _directions(network: Network, graph: Graph) -> Iterator[tuple[Settings, Settings]]:
     """Yield the settings of both directions of each link."""
     if isinstance(network, Custom):
         for link in network.links:
             yield both([(link, join(["network", "links", f"{link.from_}->{link.to}"]))])
     else:
-        yield from _row(network, ground.pairs)
+        yield from _row(network, graph.pairs)
 
 
 def _row(network: RouterNetwork, pairs: Sequence[Pair]) -> Iterator[tuple[Settings, Settings]]:
