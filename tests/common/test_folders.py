@@ -230,7 +230,7 @@ from dumbbell import Scenario
 from dumbbell.scenario.worker_copy import WorkerCopy
 
 scenario = Scenario.load(sys.argv[1])
-assert scenario.cells.seen.problems == []
+assert scenario.cells.properties.problems == []
 made = WorkerCopy.with_contents(scenario).scenario()
 assert made.places.stored["rates.trace"].read_text() == "1\\n"
 os.kill(os.getpid(), getattr(signal, sys.argv[2]))

@@ -308,7 +308,7 @@ def ranges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
             checked.append(task)
             yield task, reply
 
-    monkeypatch.setattr(cell_checks, "APART", 1)
+    monkeypatch.setattr(cell_checks, "PROCESSES_FROM", 1)
     monkeypatch.setattr(cell_checks, "RANGE", 4)
     monkeypatch.setattr(Pool, "run", noted)
     monkeypatch.setattr(workers, "allowed", lambda: 2)
@@ -324,7 +324,11 @@ def problems(document: dict[str, Any]) -> list[str]:
 def test_processes_check_every_cell(ranges: list[tuple[int, int]]) -> None:
     made = scenario()
     assert sorted(ranges) == [(n, n + 4) for n in range(0, 40, 4)]
-    assert (made.cells.seen.problems, made.cells.seen.captures, made.cells.seen.code) == ([], False, [])
+    assert (made.cells.properties.problems, made.cells.properties.captures, made.cells.properties.code) == (
+        [],
+        False,
+        [],
+    )
 
 
 WRONG = [
@@ -342,7 +346,7 @@ def test_processes_find_the_same_problems(
 ) -> None:
     found = problems({**DOCUMENT, **changes})
     assert ranges
-    monkeypatch.setattr(cell_checks, "APART", 10**9)
+    monkeypatch.setattr(cell_checks, "PROCESSES_FROM", 10**9)
     assert problems({**DOCUMENT, **changes}) == found
 
 

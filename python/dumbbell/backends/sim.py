@@ -79,7 +79,7 @@ class Simulator:
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Run all jobs; see `Backend.run`."""
         sweeps = {id(job.cell.cells): job.cell.cells for job in jobs}
-        if any(cells.seen.python for cells in sweeps.values()):
+        if any(cells.properties.python for cells in sweeps.values()):
             # Python code can't run in parallel, and only in the main thread Ctrl-C interrupts it.
             yield from (self._one(job) for job in jobs)
             return

@@ -30,18 +30,18 @@ class Files:
         Paths as the scenario writes them whose file is a copy elsewhere.
     used : dict
         Every path that was looked up, as the scenario writes it, and its place.
-    asleep : bool
-        True while only reading: code in files is identified by its content and not loaded.
+    loads_code : bool
+        False while results are only read: code in files is identified by its content and not loaded.
     """
 
     folder: Path = field(default_factory=Path, compare=False)
     stored: Mapping[str, Path] = field(default_factory=dict, compare=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False)
-    asleep: bool = field(default=False, compare=False)
+    loads_code: bool = field(default=True, compare=False)
 
     def fresh(self) -> Files:
         """Return the same places, with no path looked up yet."""
-        return Files(self.folder, self.stored, asleep=self.asleep)
+        return Files(self.folder, self.stored, loads_code=self.loads_code)
 
 
 LARGEST = 1_000_000_000

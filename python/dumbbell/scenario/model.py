@@ -103,11 +103,11 @@ class Scenario(Part):
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
-        data, added = _with_preset(data)
+        data, added = _add_preset(data)
         with (
             files.beside(files.current().fresh()) as found,
-            own_variants.scope(_own("variants", data, VariantSource, own_variants)),
-            own_disciplines.scope(_own("disciplines", data, DisciplineSource, own_disciplines)),
+            own_variants.scope(_load_own_code("variants", data, VariantSource, own_variants)),
+            own_disciplines.scope(_load_own_code("disciplines", data, DisciplineSource, own_disciplines)),
         ):
             try:
                 super().__init__(**data)
@@ -115,20 +115,20 @@ class Scenario(Part):
                 raise translate(e, data) from None
             self._of_preset = len(added.pop("flows", []))
             self.__pydantic_fields_set__.difference_update(added)
-            self._complete(found)
+            self._check_together(found)
             if checks_cells():
                 announce(self)
-                if self.cells.seen.problems:
-                    raise ScenarioError(self.cells.seen.problems)
+                if self.cells.properties.problems:
+                    raise ScenarioError(self.cells.properties.problems)
 
-    def _complete(self, found: files.Files, changed: Collection[str] = TIMED) -> None:
+    def _check_together(self, found: files.Files, changed: Collection[str] = TIMED) -> None:
         """Check what several parts have to do with each other, as far as some of them have changed."""
         self._files = found
         if not TIMED.isdisjoint(changed) and (problems := self._own_problems()):
             raise ScenarioError(problems)
         _ = self.layout
 
-    def _kept(self, parts: Mapping[str, Any]) -> set[str]:
+    def _unchanged_caches(self, parts: Mapping[str, Any]) -> set[str]:
         """Return the cached properties that a change of these parts leaves as they are."""
         if "flows" in parts:
             return set()
@@ -234,7 +234,7 @@ class Scenario(Part):
                 try:
                     made = type(self)(**swept.document(values))
                 except ScenarioError as e:
-                    raise ScenarioError([_in_cell(p, swept.base, values) for p in e.problems]) from None
+                    raise ScenarioError([_place_in_sweep(p, swept.base, values) for p in e.problems]) from None
         self._files.used.update(made.external_files)
         return made
 
@@ -244,13 +244,13 @@ class Scenario(Part):
             raise ScenarioError([])
         made = self.__copy__()
         own = made.__dict__
-        for name in own.keys() - type(self).model_fields.keys() - self._kept(parts):
+        for name in own.keys() - type(self).model_fields.keys() - self._unchanged_caches(parts):
             del own[name]  # cached properties
         own.update(parts, sweep=None)
         made.__pydantic_fields_set__.discard("sweep")
         made.__pydantic_fields_set__.update(parts)
         with files.beside(files.current().fresh()) as found:
-            made._complete(found, parts)
+            made._check_together(found, parts)
         return made
 
     def repetition_seed(self, repetition: int) -> int:
@@ -343,7 +343,7 @@ def load(path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None)
     return Scenario.load(path, changes)
 
 
-def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _add_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Add the flows and defaults of a preset to a raw document; also return the added ones."""
     if data.get("preset") is None:
         return data, {}
@@ -364,14 +364,16 @@ Code = TypeVar("Code", bound=OwnCode)
 Code_co = TypeVar("Code_co", bound=OwnCode, covariant=True)
 
 
-class _Home(Protocol[Code_co]):
+class _CodeLoader(Protocol[Code_co]):
     """A module of own code."""
 
     def free(self, name: str) -> None: ...
     def load(self, key: str, text: str, name: str | None = None) -> Code_co: ...
 
 
-def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[Code]) -> dict[str, Code]:
+def _load_own_code(
+    section: str, data: Mapping[str, Any], kind: type[Source], loader: _CodeLoader[Code]
+) -> dict[str, Code]:
     """Load the own code that a section of a raw document names. The model reports entries that are not tables."""
     found: dict[str, Code] = {}
     problems = []
@@ -383,8 +385,8 @@ def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[
         except ValidationError:
             continue
         try:
-            home.free(str(name))
-            found[str(name)] = home.load(key, text, str(name))
+            loader.free(str(name))
+            found[str(name)] = loader.load(key, text, str(name))
         except ValueError as e:
             problems.append(Problem(f"{place}.{key}", str(e)))
     if problems:
@@ -417,7 +419,7 @@ def _change(document: Document, path: str, value: object) -> None:
     Sweep.apply(document, {path: value})
 
 
-def _in_cell(problem: Problem, base: Document, values: dict[str, Any]) -> Problem:
+def _place_in_sweep(problem: Problem, base: Document, values: dict[str, Any]) -> Problem:
     """Move a problem of a cell to the swept path that caused it, if one did."""
     try:
         place = canonical(base, problem.place) if problem.place else ()

@@ -38,7 +38,7 @@ class Effects:
         self._messages: dict[str, str | None] = {}
 
     def add(self, cell: Scenario) -> None:
-        """Look at the settings of a cell."""
+        """Add the settings of a cell."""
         for setting in _settings(cell):
             self._note(setting.place, setting.message)
 

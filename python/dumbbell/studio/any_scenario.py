@@ -49,7 +49,7 @@ def given_runs(name: str, scenarios: Mapping[str, Scenario], file: str | None = 
 def _cells(title: str, scenario: Scenario) -> list[dict[str, Any]]:
     # Series of everything, for the plots. They never change a result; captures would only need memory.
     _refuse_above(scenario.name, "cell", len(scenario.cells), MOST_CELLS, ": choose values with --set")
-    if code := scenario.cells.seen.code:
+    if code := scenario.cells.properties.code:
         raise DumbbellError(f"{scenario.name}: '{code[0]}' is code of its own, which a browser can't run")
     traced = scenario.with_changes({"trace": {"series": True}, "capture": []})
     seeds = [str(traced.repetition_seed(n)) for n in range(traced.repetitions)]

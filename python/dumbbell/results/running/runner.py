@@ -138,10 +138,10 @@ def _in(
     how: _How,
 ) -> Results:
     """Run a scenario in a results directory, or without one."""
-    if out is None and scenario.cells.seen.captures:
+    if out is None and scenario.cells.properties.captures:
         raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
-    if out is None and scenario.cells.seen.qlogs:
-        place = f"flows.{scenario.cells.seen.qlogs[0]}.application.qlog"
+    if out is None and scenario.cells.properties.qlogs:
+        place = f"flows.{scenario.cells.properties.qlogs[0]}.application.qlog"
         raise DumbbellError(f"{place}: qlog files need a directory: give out (--out on the command line)")
     if out is None:
         return _run(scenario, backend, None, only, how)

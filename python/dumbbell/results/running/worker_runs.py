@@ -37,12 +37,12 @@ MAKER = "dumbbell.results.running.worker_task:maker"
 
 def one_machine_only(scenario: Scenario, backend: Backend) -> str | None:
     """Return the reason why workers can't make the runs; None if they can."""
-    seen = scenario.cells.seen
+    properties = scenario.cells.properties
     if type(backend) is not Simulator:
         return f"back end '{backend.name}' runs on this machine only: choose sim,"
-    if seen.code:
+    if properties.code:
         # A class of this program has no file; a worker must not execute code that the network brought.
-        return f"own code ('{seen.code[0]}') runs in one process of this machine only: leave it out"
+        return f"own code ('{properties.code[0]}') runs in one process of this machine only: leave it out"
     return None
 
 
@@ -50,7 +50,7 @@ def of_use(scenario: Scenario, backend: Backend, runs: int) -> Processes | None:
     """Return processes of this machine if they make these runs sooner than threads."""
     if runs < APART or allowed() < 2 or one_machine_only(scenario, backend) is not None:
         return None
-    if scenario.trace.tables or scenario.cells.seen.captures:  # threads write them only once
+    if scenario.trace.tables or scenario.cells.properties.captures:  # threads write them only once
         return None
     return Processes(allowed())
 

@@ -94,7 +94,7 @@ def harm_done(
     progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Run each flow alone and compute the harm that the others do to it: see `Results.harm`."""
-    if results.loaded and (code := results.scenario.cells.seen.code):
+    if results.loaded and (code := results.scenario.cells.properties.code):
         raise ResultsError(
             f"the scenario runs own code ('{code[0]}'), and code in a results directory never runs: "
             "harm() of the results that dumbbell.run returns computes it"

@@ -192,7 +192,7 @@ class Store:
             links = manifest.get("registered_disciplines", {})
             of_links = {name: OwnDiscipline(name, c) for name, c in links.items()}
             with (
-                files.beside(files.Files(self.path, stored, asleep=True)),
+                files.beside(files.Files(self.path, stored, loads_code=False)),
                 own_variants.scope(of_flows),
                 own_disciplines.scope(of_links),
                 trusted(),
@@ -393,17 +393,17 @@ def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, d
 
 def _stored_names(scenario: Scenario) -> dict[str, str]:
     """Name the copies of the files that a scenario reads: by their content, with the suffix that they had."""
-    _ = scenario.cells.seen  # every cell has named its files
+    _ = scenario.cells.properties  # every cell has named its files
     every = scenario.external_files.items()
     return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
 
 
 def _registered(scenario: Scenario) -> dict[str, dict[str, str]]:
     """Return the variants and disciplines that the program has registered: by name, the hash of its content."""
-    seen = scenario.cells.seen
+    properties = scenario.cells.properties
     kinds: dict[str, Iterable[OwnCode]] = {
-        "registered": seen.own.values(),
-        "registered_disciplines": seen.disciplines.values(),
+        "registered": properties.own.values(),
+        "registered_disciplines": properties.disciplines.values(),
     }
     return {
         key: {own.name: own.content for own in sorted(found, key=lambda own: own.name) if not own.key}

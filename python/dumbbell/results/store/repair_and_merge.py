@@ -36,7 +36,7 @@ def repair(path: str | os.PathLike[str], *, jobs: int | None = None, progress: P
     """
     store = Store(path)
     scenario = store.scenario()
-    if code := scenario.cells.seen.code:
+    if code := scenario.cells.properties.code:
         raise ResultsError(
             f"{path}: the scenario runs own code ('{code[0]}'), and code in a results directory never runs: "
             f"dumbbell run SCENARIO --out {path} makes the runs again"

@@ -159,7 +159,7 @@ def find(key: str, text: str) -> Found:
         why = e.strerror if isinstance(e, OSError) and e.strerror else e
         raise ValueError(f"'{file}' can't be read: {why} ({path.absolute()})") from None
     content = f"{content}:{class_name}" if class_name else content
-    loads = not files.current().asleep
+    loads = files.current().loads_code
     if loads:
         gate.ask(f"{text} ({'Rust library' if key == 'library' else 'Python'})")
     return Found(path, class_name, content, loads)

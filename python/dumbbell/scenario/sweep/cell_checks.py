@@ -20,16 +20,16 @@ from dumbbell.scenario.worker_copy import WorkerCopy, may_have_code
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
 
-__all__ = ["APART", "Look", "Seen", "look_apart", "looker", "own_disciplines"]
+__all__ = ["PROCESSES_FROM", "CellCheck", "CellProperties", "check_in_processes", "own_disciplines", "range_checker"]
 
-APART = 20_000
+PROCESSES_FROM = 20_000
 """Cells from which several processes check them: their start takes about as long as 2,000 cells."""
 RANGE = 500
 """Cells that a process checks at a time."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class CellProperties:
     """Properties of a sweep's cells taken together.
 
     Attributes
@@ -66,8 +66,8 @@ def own_disciplines(scenario: Scenario) -> dict[str, OwnDiscipline]:
 
 
 @dataclass
-class Look:
-    """A look at cells, in their order.
+class CellCheck:
+    """The check of cells, in their order.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Look:
     failed: int | None = None
 
     def add(self, scenario: Scenario) -> None:
-        """Look at a cell."""
+        """Check a cell."""
         self.captures = self.captures or scenario.capture.keeps
         flows = scenario.single_flows
         variants = (flow.variant for flow in flows)
@@ -95,54 +95,56 @@ class Look:
         self.qlogs.update({f.name: None for f in flows if isinstance(f.application, Http) and f.application.qlog})
         self.effects.add(scenario)
 
-    def merge(self, later: Look) -> None:
-        """Add a look at later cells without own code."""
+    def merge(self, later: CellCheck) -> None:
+        """Add the check of later cells without own code."""
         self.effects.merge(later.effects)
         self.captures = self.captures or later.captures
         self.qlogs.update(later.qlogs)
         self.failed = later.failed if self.failed is None else self.failed
 
-    def seen(self) -> Seen:
+    def properties(self) -> CellProperties:
         """Return the properties of the cells."""
         own = (*self.own.values(), *self.disciplines.values())
         python = bool(self.rules) or any(code.key != "library" for code in own)
         code = [*self.own, *self.disciplines, *self.rules]
-        return Seen(self.effects.problems(), self.captures, [*self.qlogs], self.own, self.disciplines, code, python)
+        return CellProperties(
+            self.effects.problems(), self.captures, [*self.qlogs], self.own, self.disciplines, code, python
+        )
 
 
-def look_apart(scenario: Scenario) -> Look | None:
-    """Look at all cells of a scenario with several processes; None if that is not possible or of no use."""
+def check_in_processes(scenario: Scenario) -> CellCheck | None:
+    """Check all cells of a scenario with several processes; None if that is not possible or of no use."""
     from dumbbell.workers import Pool, allowed  # only for large sweeps
 
     cells, count = len(scenario.cells), allowed()
-    if cells < APART or count < 2 or may_have_code(scenario):
+    if cells < PROCESSES_FROM or count < 2 or may_have_code(scenario):
         return None
     ranges = deque((n, min(n + RANGE, cells)) for n in range(0, cells, RANGE))
-    found: dict[int, Look] = {}
-    with Pool[tuple[int, int]](f"{__name__}:looker", WorkerCopy.of(scenario), count) as pool:
-        for (first, _), (look, used) in pool.run(lambda: ranges.popleft() if ranges else None):
-            found[first] = look
+    found: dict[int, CellCheck] = {}
+    with Pool[tuple[int, int]](f"{__name__}:range_checker", WorkerCopy.of(scenario), count) as pool:
+        for (first, _), (checked, used) in pool.run(lambda: ranges.popleft() if ranges else None):
+            found[first] = checked
             scenario.places.used.update(used)
-            if look.failed is not None:
+            if checked.failed is not None:
                 ranges.clear()  # the ranges before it are checked already, or in progress
-    whole = Look()
+    whole = CellCheck()
     for first in sorted(found):
         whole.merge(found[first])
     return whole
 
 
-def looker(setup: WorkerCopy) -> Callable[[tuple[int, int]], tuple[Look, dict[str, Path]]]:
-    """Return the function that looks at a range of cells, and returns the files that they name, too."""
+def range_checker(setup: WorkerCopy) -> Callable[[tuple[int, int]], tuple[CellCheck, dict[str, Path]]]:
+    """Return the function that checks a range of cells, and returns the files that they name, too."""
     scenario = setup.scenario()
 
-    def look_at(cells: tuple[int, int]) -> tuple[Look, dict[str, Path]]:
-        look = Look()
+    def check(cells: tuple[int, int]) -> tuple[CellCheck, dict[str, Path]]:
+        checked = CellCheck()
         for number in range(*cells):
             try:
-                look.add(scenario.cells.scenario_of(number))
+                checked.add(scenario.cells.scenario_of(number))
             except Exception:  # the other process makes this cell again, which raises the error there
-                look.failed = number
+                checked.failed = number
                 break
-        return look, dict(scenario.external_files)
+        return checked, dict(scenario.external_files)
 
-    return look_at
+    return check

@@ -13,7 +13,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, overload
 
-from dumbbell.scenario.sweep.cell_checks import Look, Seen, look_apart
+from dumbbell.scenario.sweep.cell_checks import CellCheck, CellProperties, check_in_processes
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
@@ -96,17 +96,17 @@ class Cells(Sequence[Cell]):
         self._lock = Lock()
 
     @cached_property
-    def seen(self) -> Seen:
+    def properties(self) -> CellProperties:
         """Make every cell once; ScenarioError if one can't be made."""
-        look = look_apart(self._whole) if self._whole is not None else None
-        if look is not None and look.failed is not None:
-            self.scenario_of(look.failed)  # raises the error
-            look = None
-        if look is None:
-            look = Look()
+        check = check_in_processes(self._whole) if self._whole is not None else None
+        if check is not None and check.failed is not None:
+            self.scenario_of(check.failed)  # raises the error
+            check = None
+        if check is None:
+            check = CellCheck()
             for cell in self:
-                look.add(cell.scenario)
-        return look.seen()
+                check.add(cell.scenario)
+        return check.properties()
 
     def scenario_of(self, number: int) -> Scenario:
         """Return the scenario of a cell."""
