@@ -27,7 +27,7 @@ import dumbbell
 from dumbbell import Scenario, registry
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from measuring import DATA, counted, cpu_model, example, timed
 from workloads import TWO_NEWRENO, delivered
 

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from measuring import DATA, ROOT, counted, measured_on, timed
 from workloads import BUDGETED, Workload, delivered
 

@@ -30,7 +30,7 @@ import dumbbell
 from dumbbell import Scenario, registry
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from measuring import DATA, counted, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")

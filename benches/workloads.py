@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 
 __all__ = [
     "BUDGETED",

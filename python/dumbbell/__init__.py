@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from dumbbell.capture import Capture, read_capture
     from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
     from dumbbell.registry import disciplines, stacks, variants
-    from dumbbell.results.record import Run
     from dumbbell.results.results import Results, read_results
     from dumbbell.results.running.runner import run
+    from dumbbell.results.runs.record import Run
     from dumbbell.results.statistics.changes import compare
     from dumbbell.scenario import Scenario, json_schema, load
     from dumbbell.scenario.own.disciplines import register as register_discipline

@@ -12,7 +12,7 @@ from dumbbell.backends import Finished, Job, RowLists
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.host_kernel import HostKernel
 from dumbbell.kernel.host.link_emulation import LinkEmulation
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 
 SCENARIO = """
 name = "together"

@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell import BackendError, run
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from kernels import bottleneck, changed, flow
 from machines import once, scenario
 

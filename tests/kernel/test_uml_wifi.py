@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell import BackendError, Scenario, run
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 
 pytestmark = pytest.mark.usefixtures("require_uml")
 

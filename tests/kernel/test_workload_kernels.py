@@ -18,7 +18,7 @@ from dumbbell.kernel.host.features import why_no_veth
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.kernel.host.tc import Tc
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from required import require
 
 DRAWN = ["flow", "number", "start_s", "bytes"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dumbbell import Results, Scenario, compare
 from dumbbell.report.results_report import comparison_sentences
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 
 LINK = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "1 bdp"}}
 VARIANTS = ["cubic", "vegas", "bbr"]

@@ -11,8 +11,7 @@ from dumbbell import Scenario
 from dumbbell.backends.sim import Simulator
 from dumbbell.exceptions import BackendError
 from dumbbell.plan.text import plan_text, plan_values
-from dumbbell.results.record import run_key
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of, run_key
 
 DOCUMENT = {
     "name": 'a "seed":0 é',

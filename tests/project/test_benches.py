@@ -10,7 +10,7 @@ import pytest
 from train import scenarios
 
 from dumbbell import _core, registry
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from parts_figure import COLORS
 from speed import Row, lines, number
 from workloads import SACK, TRANSFER, TWO, Workload, delivered, many

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from dumbbell.results.frames import table_rows
-from dumbbell.results.frames.column_parts import TablePart
 from dumbbell.results.frames.table_rows import Heads, Rows
+from dumbbell.results.runs.column_parts import TablePart
 
 RUNS = 300
 

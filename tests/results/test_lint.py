@@ -13,7 +13,7 @@ from dumbbell import Scenario
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.reading import extremes
 from dumbbell.report.results_report import of_results
-from dumbbell.results.statistics.warning import Warned
+from dumbbell.results.statistics.warning import LintWarning
 
 LINK: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "1 bdp"}}
 BASE: dict[str, Any] = {
@@ -39,7 +39,7 @@ class Mine:
 MARKING = {"discipline": "codel", "limit": "200 packets", "ecn": True}
 
 
-def warned(document: dict[str, Any], **changes: Any) -> dict[str, Warned]:
+def warned(document: dict[str, Any], **changes: Any) -> dict[str, LintWarning]:
     """The warnings about the runs of a changed document, by name."""
     return {w.name: w for w in dumbbell.run(Scenario.from_dict({**document, **changes})).lint()}
 

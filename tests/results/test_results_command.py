@@ -12,7 +12,7 @@ import dumbbell
 from dumbbell import Results, Scenario
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.frames.export import write_csv
-from dumbbell.results.store.repair_and_merge import merge, repair
+from dumbbell.results.running.repair_and_merge import merge, repair
 
 Cli = Callable[..., Any]
 

@@ -22,10 +22,10 @@ import dumbbell
 from dumbbell import DumbbellError, Results, ResultsError, Scenario
 from dumbbell.backends import Finished, Job, Simulator
 from dumbbell.results import Run
-from dumbbell.results.running.run_list import Runs
+from dumbbell.results.running.repair_and_merge import merge, missing, repair
+from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store
-from dumbbell.results.store.repair_and_merge import merge, missing, repair
-from dumbbell.results.store.run_journal import Batches
+from dumbbell.results.store.run_journal import RunFolder
 from dumbbell.scenario.sweep import cells
 
 DOCUMENT = {
@@ -88,17 +88,17 @@ def test_a_reader_misses_no_run_that_moves_into_a_batch(tmp_path: Path, monkeypa
     place = broken(tmp_path / "out")
     expected = runs_of(place)
     assert len(expected) == 4
-    writer = Batches(place / "runs", lambda path, write: (write(path), None)[1])
+    writer = RunFolder(place / "runs", lambda path, write: (write(path), None)[1])
     writer.read(cells=Store(place).manifest()["cells_per_part"])
-    read_journal = Batches._journal_lines
+    read_journal = RunFolder._journal_lines
 
-    def then_written(self: Batches) -> list[str]:
+    def then_written(self: RunFolder) -> list[str]:
         lines = read_journal(self)
         if self is not writer:
             writer.finish()
         return lines
 
-    monkeypatch.setattr(Batches, "_journal_lines", then_written)
+    monkeypatch.setattr(RunFolder, "_journal_lines", then_written)
     assert runs_of(place) == expected
     assert not (place / "runs" / "journal.jsonl").exists()
 

@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell import DumbbellError, Scenario, registry, run
 from dumbbell.plan.build import build
-from dumbbell.results.frames.derived import idle_paths
+from dumbbell.results.runs.derived_columns import idle_paths
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell import DumbbellError, Scenario, ScenarioError, run
 from dumbbell.plan.build import build
-from dumbbell.results.frames.derived import idle_paths
+from dumbbell.results.runs.derived_columns import idle_paths
 
 
 def scenario(**flow: Any) -> Scenario:

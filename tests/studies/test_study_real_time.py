@@ -12,7 +12,7 @@ from dumbbell.backends import Finished, Job, Simulator
 from dumbbell.kernel.host.backend import Kernel
 from dumbbell.kernel.uml.backend import Uml
 from dumbbell.results import Run
-from dumbbell.results.running.run_list import Runs
+from dumbbell.results.runs.run_list import Runs
 from dumbbell.studies import Study, Verdict, run_study, study
 from dumbbell.studies.doubtful import invalid_runs
 from dumbbell.studies.fitting import LEFT_OUT, ROOM_S, Cost, Part, fitting, is_fitted, makespan

@@ -19,7 +19,7 @@ import pytest
 
 from browser import posted
 from dumbbell import Scenario, _core, registry
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from required import require, require_programs
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import pytest
 import dumbbell
 from browser import posted
 from dumbbell import Scenario, _core
-from dumbbell.results.running.runner import jobs_of
+from dumbbell.results.runs.record import jobs_of
 from dumbbell.studio import write
 from required import require, require_packages, require_programs
 

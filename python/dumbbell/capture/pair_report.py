@@ -14,7 +14,7 @@ from dumbbell.report.content import Content
 from dumbbell.report.finding import Table
 from dumbbell.report.write import write_content
 from dumbbell.results.running.runner import Progress
-from dumbbell.results.statistics.lint import Warned
+from dumbbell.results.statistics.lint import LintWarning
 
 __all__ = ["of_pair", "write_pair_report"]
 
@@ -35,7 +35,7 @@ def of_pair(pair: Pair, command: Sequence[str]) -> Content:
         again=" ".join(command),
         summary=list(pair.summary()),
         tables=[Table("flows", "Connections, by direction", pair.flows)] if pair.flows.height else [],
-        warnings=[("damage", Warned("damage", text)) for text in pair.damage],
+        warnings=[("damage", LintWarning("damage", text)) for text in pair.damage],
         facts=[("analyzed by", f"Dumbbell {_core.version}"), ("host", platform.platform())],
         definitions="Direction 0 is from A to B. A packet is lost if the first of both places has it and the second "
         "one doesn't have it within ten seconds. It is reordered if a packet that was behind it at the first place "

@@ -17,7 +17,7 @@ from dumbbell.report.content import Content
 from dumbbell.report.finding import Table
 from dumbbell.report.write import write_content
 from dumbbell.results.running.runner import Progress
-from dumbbell.results.statistics.lint import Warned
+from dumbbell.results.statistics.lint import LintWarning
 
 __all__ = ["of_capture", "write_capture_report"]
 
@@ -36,7 +36,9 @@ LARGEST = 2**32 - 1
 
 def of_capture(capture: Capture, command: Sequence[str]) -> Content:
     """Make the report of a capture; ``command`` makes the same report again."""
-    damage = [("damage", Warned("damage", f"{d['file']}, byte {d['offset']}: {d['text']}")) for d in capture.damage]
+    damage = [
+        ("damage", LintWarning("damage", f"{d['file']}, byte {d['offset']}: {d['text']}")) for d in capture.damage
+    ]
     counts = capture.flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", *capture.labels)
     # The last class of lengths has no upper end.
     lengths = capture.lengths.with_columns(pl.when(pl.col("high") < LARGEST).then("high").alias("high"))
@@ -65,7 +67,7 @@ def of_capture(capture: Capture, command: Sequence[str]) -> Content:
         again=" ".join(command),
         summary=list(summary(capture)),
         tables=[t for t in tables if t.frame.height],
-        warnings=[*damage, *(("", Warned(str(w["kind"]), str(w["text"]))) for w in capture.warnings)],
+        warnings=[*damage, *(("", LintWarning(str(w["kind"]), str(w["text"]))) for w in capture.warnings)],
         facts=[
             *((name, fact) for name, fact in properties(capture) if name not in FIRST),
             ("analyzed by", f"Dumbbell {_core.version}, rules {capture.rules}"),

@@ -72,7 +72,7 @@ def results(
         raise click.UsageError("--export parquet: give the file with --to")
     if merge:
         from dumbbell.common.words import counted
-        from dumbbell.results.store.repair_and_merge import merge as merged
+        from dumbbell.results.running.repair_and_merge import merge as merged
 
         found = merged(directory, merge)
         if found.damaged:
@@ -94,7 +94,7 @@ def results(
 
 def _print_state(found: Results, directory: Path) -> None:
     from dumbbell.common.words import counted
-    from dumbbell.results.store.repair_and_merge import missing
+    from dumbbell.results.running.repair_and_merge import missing
 
     left = missing(found)
     size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
@@ -113,7 +113,7 @@ def _print_state(found: Results, directory: Path) -> None:
 def _verify(directory: Path, jobs: int | None) -> None:
     from dumbbell.common.words import counted
     from dumbbell.results import Results
-    from dumbbell.results.store.repair_and_merge import missing, repair
+    from dumbbell.results.running.repair_and_merge import missing, repair
 
     found = Results.load(directory)
     for run in found.runs:  # reads every one

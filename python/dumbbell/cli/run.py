@@ -260,7 +260,7 @@ def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan
 def _note_kernel(backend: Backend, scenario: Scenario) -> None:
     """Print the kernel that runs a scenario."""
     from dumbbell.backends import Chooser
-    from dumbbell.results.running.runner import jobs_of
+    from dumbbell.results.runs.record import jobs_of
 
     if isinstance(backend, Chooser):
         output.note(backend.choose(jobs_of(scenario))[1])
@@ -270,7 +270,7 @@ def _print_plan(backend: Backend, scenario: Scenario) -> None:
     """Print the steps that a kernel back end would execute."""
     from dumbbell.backends import Stepwise
     from dumbbell.exceptions import DumbbellError
-    from dumbbell.results.running.runner import jobs_of
+    from dumbbell.results.runs.record import jobs_of
 
     if not isinstance(backend, Stepwise):
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")

@@ -10,7 +10,7 @@ from dumbbell.plots import Picture
 from dumbbell.report.finding import Finding, Note, Table
 
 if TYPE_CHECKING:
-    from dumbbell.results.statistics.lint import Warned
+    from dumbbell.results.statistics.lint import LintWarning
 
 __all__ = ["Content", "Ran"]
 
@@ -68,7 +68,7 @@ class Content:
         A note on all figures.
     figure_bytes : int or None
         Most bytes of figures on the page: the first ones that fit; it links the files of others. None: no limit.
-    warnings : sequence of (str, Warned)
+    warnings : sequence of (str, LintWarning)
         Weaknesses of the results, each with the scenario concerned.
     facts : sequence of (str, str)
         About versions, host, publication.
@@ -98,7 +98,7 @@ class Content:
     notes: Sequence[Note] = ()
     figure_note: str = ""
     figure_bytes: int | None = None
-    warnings: Sequence[tuple[str, Warned]] = ()
+    warnings: Sequence[tuple[str, LintWarning]] = ()
     facts: Sequence[tuple[str, str]] = ()
     definitions: str = field(default="")
 

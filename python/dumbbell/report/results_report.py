@@ -25,13 +25,12 @@ from dumbbell.report.reading import extremes
 from dumbbell.report.setting import setting_of
 from dumbbell.results.frames.summary import flow_summary, queue_summary, short_names
 from dumbbell.results.frames.swept_values import paths_of
-from dumbbell.results.record import Run
 from dumbbell.results.results import Results
+from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.lint import lint
 from dumbbell.results.statistics.slowdowns import (
     ALL,
     groups_of,
-    has_workloads,
     interval_text,
     slowdown_table,
     slowdowns,
@@ -98,7 +97,7 @@ def _definitions(results: Results) -> str:
         "Goodput is payload that reached the receiver, each byte once, over the flow's measured time; "
         "round-trip times are those of packets sent once; drop rate is dropped over sent packets."
     )
-    if has_workloads(results.scenario):
+    if results.has_workloads:
         text += (
             " The completion time of a transfer is from its start to its last byte at the receiver, its slowdown "
             "that time over the time at the full rate of the empty path."
@@ -215,7 +214,7 @@ def comparison_sentences(results: Results) -> Iterator[str]:
 
 def _pictures(results: Results) -> Iterator[Picture]:
     swept = paths_of(results.flows)
-    wanted: list[tuple[str, dict[str, Any]]] = [("slowdown", {})] if has_workloads(results.scenario) else []
+    wanted: list[tuple[str, dict[str, Any]]] = [("slowdown", {})] if results.has_workloads else []
     for metric in METRICS:
         if metric in results.flows.columns and results.flows[metric].drop_nulls().len():
             wanted.append(("lines" if swept else "bars", {"metric": metric} | ({} if swept else {"by": "name"})))
@@ -247,7 +246,7 @@ def _tables(results: Results) -> Iterator[Table]:
     ):
         if frame.height:
             yield Table(name, title, frame)
-    if has_workloads(results.scenario) and results.transfers.height:
+    if results.has_workloads and results.transfers.height:
         yield Table("slowdowns", "Transfers by size: mean over repetitions [95 % interval]", slowdown_table(results))
     flows = results.flows
     paths = paths_of(flows)

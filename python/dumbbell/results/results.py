@@ -15,13 +15,15 @@ from dumbbell.common.accessors import accessor
 from dumbbell.common.words import counted
 from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
-from dumbbell.results.frames.export import Frame, to_duckdb, to_pandas
+from dumbbell.results.frames.export import to_duckdb, to_pandas
 from dumbbell.results.frames.run_frames import tables
 from dumbbell.results.frames.summary import LARGE
-from dumbbell.results.record import Run
-from dumbbell.results.running.run_list import Runs
+from dumbbell.results.runs.column_parts import Frame
+from dumbbell.results.runs.record import Run
+from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.flow.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.summary import Interval
     from dumbbell.plots.accessor import Plots
     from dumbbell.results.running.runner import Progress
-    from dumbbell.results.statistics.lint import Warned
+    from dumbbell.results.statistics.lint import LintWarning
 
 __all__ = ["Results", "read_results"]
 
@@ -162,9 +164,8 @@ class Results:
             Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
             ``high`` (the interval) in the metric's unit, and the single ``values``.
         """
-        from dumbbell.results.statistics.cell_statistics import statistics  # slow to import
-
-        return statistics(self, metric, interval=interval, level=level)
+        table: pl.DataFrame = accessor("results.statistics")(self, metric, interval=interval, level=level)
+        return table
 
     def comparisons(self, metric: str, by: str, *, level: float = 0.95) -> list[tuple[dict[str, object], Compared]]:
         """Compare the values that one swept path takes, each with each other, on the same seeds.
@@ -183,9 +184,10 @@ class Results:
         list of (dict, Compared)
             The rest of the cell, and the comparison.
         """
-        from dumbbell.results.statistics.cell_statistics import comparisons  # slow to import
-
-        return comparisons(self, metric, by, level=level)
+        found: list[tuple[dict[str, object], Compared]] = accessor("results.comparisons")(
+            self, metric, by, level=level
+        )
+        return found
 
     def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:
         """Compute how flows share the goodput, each over its own time or window by window.
@@ -204,9 +206,8 @@ class Results:
             the fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have
             the same). With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
-        from dumbbell.results.statistics.cell_statistics import fairness, fairness_over_time  # slow to import
-
-        return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
+        table: pl.DataFrame = accessor("results.fairness")(self, flows, window_s)
+        return table
 
     def settled(self, window_s: float = 0.1, *, warm_up_s: float | None = None) -> pl.DataFrame:
         """Return each flow's goodput with and without the warm-up, both in bit/s.
@@ -221,9 +222,8 @@ class Results:
             Length of the beginning that is cut; default: until the series has settled (MSER-5), ``warm_up_s`` being
             null where a run is too short.
         """
-        from dumbbell.results.statistics.cell_statistics import settled  # slow to import
-
-        return settled(self, window_s, warm_up_s)
+        table: pl.DataFrame = accessor("results.settled")(self, window_s, warm_up_s)
+        return table
 
     def responsiveness(self) -> pl.DataFrame:
         """Return the result of each responsiveness test: a row for each run.
@@ -239,9 +239,8 @@ class Results:
             over the last four intervals); ``stable_s``, ``saturated_s``: times since the start of the load at which
             responsiveness and goodput became stable (s).
         """
-        from dumbbell.results.statistics.responsiveness import frame  # imports polars
-
-        return frame(self)
+        table: pl.DataFrame = accessor("results.responsiveness")(self)
+        return table
 
     def harm(
         self,
@@ -272,9 +271,10 @@ class Results:
             A row for each run and flow: ``alone`` and ``contested`` in the metric's unit, and ``harm``, the part of
             it that is lost (see `dumbbell.metrics.harm`).
         """
-        from dumbbell.results.statistics.harm import harm_done  # imports this module
-
-        return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
+        table: pl.DataFrame = accessor("results.harm")(
+            self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress
+        )
+        return table
 
     def slowdowns(
         self,
@@ -312,9 +312,8 @@ class Results:
         ResultsError
             If no flow generates transfers, none began in the measured time, or an argument is wrong.
         """
-        from dumbbell.results.statistics.slowdowns import slowdowns  # slow to import
-
-        return slowdowns(self, metric=metric, bins=bins, flow=flow, level=level)
+        table: pl.DataFrame = accessor("results.slowdowns")(self, metric=metric, bins=bins, flow=flow, level=level)
+        return table
 
     def rounds(self, flow: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rounds of incast: transfers of the copies of a flow that begin together.
@@ -335,21 +334,24 @@ class Results:
         ResultsError
             If no transfers begin together.
         """
-        from dumbbell.results.statistics.slowdowns import rounds  # slow to import
-
-        return rounds(self, flow)
+        table: pl.DataFrame = accessor("results.rounds")(self, flow)
+        return table
 
     def document(self) -> dict[str, Any]:
         """Return everything but the series as the command line's ``--json`` prints it."""
         return {"runs": [run.document() for run in self.runs], **self._generated()}
 
+    @property
+    def has_workloads(self) -> bool:
+        """True if a flow of the first cell generates transfers."""
+        flows = self.scenario.cells[0].scenario.flows if self.scenario.cells else []
+        return any(isinstance(flow.application, Workload) for flow in flows)
+
     def _generated(self) -> dict[str, Any]:
         """Return the part of the document about generated transfers; empty without any."""
-        from dumbbell.results.statistics.slowdowns import has_workloads, slowdowns  # slow to import
-
-        if not has_workloads(self.scenario) or not self.transfers.height:
+        if not self.has_workloads or not self.transfers.height:
             return {}
-        return {"slowdowns": slowdowns(self).to_dicts()}
+        return {"slowdowns": self.slowdowns().to_dicts()}
 
     def by_cell(self) -> list[list[Run]]:
         """Return the runs of each cell, in the order of the sweep."""
@@ -377,11 +379,10 @@ class Results:
         plots: Plots = accessor("results.plot")(self)
         return plots
 
-    def lint(self) -> list[Warned]:
+    def lint(self) -> list[LintWarning]:
         """Return warnings about weak results: see `dumbbell.results.statistics.lint`."""
-        from dumbbell.results.statistics.lint import lint  # imports this module
-
-        return lint(self)
+        found: list[LintWarning] = accessor("results.lint")(self)
+        return found
 
     def captures(self, run: int | Run = 0) -> dict[str, Path]:
         """Find a run's captures: the pcapng file of each point. Only a results directory keeps them."""

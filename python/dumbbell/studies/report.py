@@ -12,7 +12,7 @@ from dumbbell.results.store.directory import Store
 
 if TYPE_CHECKING:
     from dumbbell.results import Results
-    from dumbbell.results.statistics.lint import Warned
+    from dumbbell.results.statistics.lint import LintWarning
     from dumbbell.studies import Done
     from dumbbell.studies.definition import Experiment
 
@@ -70,7 +70,7 @@ def _notice(done: Done) -> str:
     )
 
 
-def _warnings(done: Done) -> list[tuple[str, Warned]]:
+def _warnings(done: Done) -> list[tuple[str, LintWarning]]:
     """Return the warnings that the study does not expect."""
     return [
         (e.name, warned)

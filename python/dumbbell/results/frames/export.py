@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from dumbbell.common.formulas import without_formulas
 from dumbbell.exceptions import ResultsError
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import polars as pl
 
-__all__ = ["Frame", "to_duckdb", "to_pandas", "write_csv"]
-
-Frame = Literal["flows", "queues", "transfers"]
-"""The frames of results."""
+__all__ = ["to_duckdb", "to_pandas", "write_csv"]
 
 
 def _needed(*names: str) -> ModuleType:

@@ -32,14 +32,14 @@ def extremes(table: Summary) -> Summary:
     """
     place = table.keys.index("name")
     names = list(dict.fromkeys(row[place] for row in table.rows))
-    apart = len(names) <= SEPARATE
+    by_name = len(names) <= SEPARATE
     rows: list[tuple[Any, ...]] = []
-    for name in names if apart else [f"all {len(names)}"]:
-        its = [row for row in table.rows if not apart or row[place] == name]
-        hidden = {place} if apart else set()
+    for name in names if by_name else [f"all {len(names)}"]:
+        its = [row for row in table.rows if not by_name or row[place] == name]
+        hidden = {place} if by_name else set()
         hidden |= {k for k in range(len(table.keys)) if len({row[k] for row in its}) == 1}
         for number, metric in enumerate(table.metrics, len(table.keys)):
-            found = _of_column(its, number, table.keys, hidden, "cells" if apart else "rows")
+            found = _of_column(its, number, table.keys, hidden, "cells" if by_name else "rows")
             if found is not None:
                 rows.append((name, metric, *found))
     return Summary(("name", "metric"), ("lowest", "at", "median", "highest", "at"), rows)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.results.frames.column_parts import FramePart, TablePart
-from dumbbell.results.frames.export import Frame
 from dumbbell.results.frames.table_rows import Heads, Placed, Rows, label
-from dumbbell.results.record import Run
-from dumbbell.results.running.run_list import Runs
+from dumbbell.results.runs.column_parts import Frame, FramePart, TablePart
+from dumbbell.results.runs.record import Run
+from dumbbell.results.runs.run_list import Runs
 
 if TYPE_CHECKING:
     import polars as pl

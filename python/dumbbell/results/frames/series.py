@@ -8,7 +8,7 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 
 if TYPE_CHECKING:
     from dumbbell.results.results import Results

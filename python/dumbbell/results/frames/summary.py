@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.results.frames.run_frames import label
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 from dumbbell.scenario.network.model import Custom
 from dumbbell.scenario.paths import join, split
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dumbbell.results.frames.export import Frame
     from dumbbell.results.frames.repetition_means import FrameMeans
     from dumbbell.results.results import Results
+    from dumbbell.results.runs.column_parts import Frame
 
 __all__ = ["Summary", "flow_summary", "queue_summary", "short_names"]
 

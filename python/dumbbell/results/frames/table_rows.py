@@ -17,8 +17,8 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.results.frames.column_parts import TablePart, as_type, kinds_of, series
 from dumbbell.results.frames.swept_values import base_units
+from dumbbell.results.runs.column_parts import TablePart, as_type, kinds_of, series
 
 if TYPE_CHECKING:
     import polars as pl

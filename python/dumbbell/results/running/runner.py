@@ -15,28 +15,21 @@ from dumbbell.backends import backend as by_name
 from dumbbell.common.processors import cores
 from dumbbell.exceptions import DumbbellError
 from dumbbell.registry import unknown
-from dumbbell.results.record import UnreadRun, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.running import worker_runs
-from dumbbell.results.running.run_list import PART, Place, RunLog, Runs
-from dumbbell.results.running.worker_task import Batch
+from dumbbell.results.running.worker_task import FinishedRuns
+from dumbbell.results.runs.record import UnreadRun, run_key
+from dumbbell.results.runs.run_list import PART, Place, RunLog, Runs
 from dumbbell.results.store.directory import Store
 from dumbbell.results.store.run_files import folder_of_files
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.workers import at_most
 from dumbbell.workers.places import Cluster, read
 
-__all__ = ["jobs_of", "run"]
+__all__ = ["Progress", "run"]
 
 Progress = Callable[[int, int], None]
 Order = Literal["cells", "random"]
-
-
-def jobs_of(scenario: Scenario) -> list[Job]:
-    """List the runs that a scenario may need, cell by cell; all cells have the same seeds."""
-    most = scenario.until.at_most if scenario.until is not None else scenario.repetitions
-    seeds = [scenario.repetition_seed(r) for r in range(most)]
-    return [Job(cell, r, seed) for cell in scenario.cells for r, seed in enumerate(seeds)]
 
 
 def run(
@@ -166,7 +159,7 @@ def _run(
     if scenario.until is None:
         making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
         return making.results(dict.fromkeys(chosen, scenario.repetitions))
-    from dumbbell.results.statistics.stopping_rule import next_repetitions  # slow to import
+    from dumbbell.results.running.stopping_rule import next_repetitions  # slow to import
 
     wanted = dict.fromkeys(chosen, scenario.repetitions)
     open_ = chosen
@@ -223,27 +216,27 @@ class _Making:
 
     def _made(self, missing: Sequence[Job]) -> Generator[list[int]]:
         """Make runs and keep them; yields the cells of those that were kept."""
-        cluster = self.how.cluster or worker_runs.of_use(self.scenario, self.backend, len(missing))
+        cluster = self.how.cluster or worker_runs.faster_processes(self.scenario, self.backend, len(missing))
         if cluster is not None:
             places = [(job.cell.number, job.repetition) for job in missing]
             if places:
-                yield from self._made_apart(places, cluster)
+                yield from self._made_by_workers(places, cluster)
             return
         for finished in self.backend.run(missing, self.how.parallel):
             self._keep(finished)
             yield [finished.job.cell.number]
 
-    def _made_apart(self, places: Sequence[Place], cluster: Cluster) -> Iterator[list[int]]:
+    def _made_by_workers(self, places: Sequence[Place], cluster: Cluster) -> Iterator[list[int]]:
         """Let workers make runs and keep them; the workers have ended before the folder of their files is removed."""
         with (
-            self.store.apart() if self.store is not None else folder_of_files() as folder,
-            closing(worker_runs.batches(self.scenario, places, cluster, folder)) as batches,
+            self.store.folder_for_workers() if self.store is not None else folder_of_files() as folder,
+            closing(worker_runs.finished_runs(self.scenario, places, cluster, folder)) as every,
         ):
-            for batch in batches:
-                self._keep_batch(batch)
+            for batch in every:
+                self._keep_finished(batch)
                 yield [run.cell for run in batch.runs]
 
-    def _keep_batch(self, batch: Batch) -> None:
+    def _keep_finished(self, batch: FinishedRuns) -> None:
         """Keep the finished runs of a batch."""
         if self.store is not None:
             self.store.keep_stored(batch.runs, batch.files)

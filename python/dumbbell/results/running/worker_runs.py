@@ -12,23 +12,23 @@ from pathlib import Path
 
 from dumbbell.backends import Backend, Simulator
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.results.running.run_list import Place
-from dumbbell.results.running.worker_task import Batch, Setup, Task
+from dumbbell.results.running.worker_task import FinishedRuns, Setup, Task
+from dumbbell.results.runs.run_list import Place
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.worker_copy import WorkerCopy
 from dumbbell.workers import allowed
 from dumbbell.workers.places import Cluster, Processes
 
-__all__ = ["APART", "batches", "of_use", "refuse"]
+__all__ = ["FEWEST_RUNS", "faster_processes", "finished_runs", "refuse"]
 
-APART = 2000
+FEWEST_RUNS = 2000
 """Runs from which processes make them: the start of a process takes about as long as 500 small runs."""
 FIRST_RUNS = 16
 """Runs of the first batches."""
 MOST_RUNS = {True: 512, False: 2000}
 """Most runs of a batch on this machine and on others: those take 12 MB, which the way back needs memory for."""
-BATCH_S = {True: 0.25, False: 5.0}
+TASK_S = {True: 0.25, False: 5.0}
 """About the length of a batch in seconds, likewise. A batch takes some milliseconds by itself."""
 LONGEST_S = {True: 0.5, False: 20.0}
 """Seconds after which a batch begins no further run."""
@@ -46,16 +46,18 @@ def one_machine_only(scenario: Scenario, backend: Backend) -> str | None:
     return None
 
 
-def of_use(scenario: Scenario, backend: Backend, runs: int) -> Processes | None:
+def faster_processes(scenario: Scenario, backend: Backend, runs: int) -> Processes | None:
     """Return processes of this machine if they make these runs sooner than threads."""
-    if runs < APART or allowed() < 2 or one_machine_only(scenario, backend) is not None:
+    if runs < FEWEST_RUNS or allowed() < 2 or one_machine_only(scenario, backend) is not None:
         return None
     if scenario.trace.tables or scenario.cells.properties.captures:  # threads write them only once
         return None
     return Processes(allowed())
 
 
-def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster, folder: Path) -> Generator[Batch]:
+def finished_runs(
+    scenario: Scenario, missing: Sequence[Place], cluster: Cluster, folder: Path
+) -> Generator[FinishedRuns]:
     """Make runs, and yield each batch as soon as it is finished, in any order.
 
     Workers on this machine put the files of runs into ``folder``.
@@ -79,7 +81,7 @@ def batches(scenario: Scenario, missing: Sequence[Place], cluster: Cluster, fold
         for _, batch in workers.run(next_task):
             remaining.extendleft(reversed(batch.left))
             if batch.runs:
-                fits = BATCH_S[here] * len(batch.runs) / max(batch.took_s, 1e-6)
+                fits = TASK_S[here] * len(batch.runs) / max(batch.took_s, 1e-6)
                 size = max(1, min(int(fits), MOST_RUNS[here]))
             yield batch
             if batch.error is not None:

@@ -1,4 +1,4 @@
-"""Batches of runs, made in a process of their own: the task of worker processes, here and on other machines."""
+"""The task of worker processes, here and on other machines: some runs of a sweep at a time."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from dumbbell import _core
 from dumbbell.backends import Job
 from dumbbell.backends.sim import Simulator
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.results.frames.column_parts import FramePart
-from dumbbell.results.frames.export import Frame
-from dumbbell.results.record import Run, UnreadRun, run_key
-from dumbbell.results.running.run_list import Place
+from dumbbell.results.runs.column_parts import Frame, FramePart
+from dumbbell.results.runs.record import Run, UnreadRun, run_key
+from dumbbell.results.runs.run_list import Place
+from dumbbell.results.runs.run_text import StoredRun
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles
-from dumbbell.results.store.run_text import StoredRun
 from dumbbell.scenario.worker_copy import WorkerCopy
 
-__all__ = ["Batch", "Setup", "Task", "maker"]
+__all__ = ["FinishedRuns", "Setup", "Task", "maker"]
 
 MOST_BYTES = 32_000_000
 """Bytes of series and captures after which a batch begins no further run."""
 
 
 @dataclass
-class Batch:
+class FinishedRuns:
     """Finished runs of a sweep.
 
     Attributes
@@ -76,7 +75,7 @@ Task = tuple[Sequence[Place], float]
 """The runs of a batch, and the seconds after which it begins no further run."""
 
 
-def maker(setup: Setup) -> Callable[[Task], Batch]:
+def maker(setup: Setup) -> Callable[[Task], FinishedRuns]:
     """Return the function that makes batches of the runs of a scenario; BackendError with another build."""
     if setup.build != build_hash():
         raise BackendError(
@@ -86,9 +85,9 @@ def maker(setup: Setup) -> Callable[[Task], Batch]:
     scenario = setup.scenario.scenario()
     cells, simulator, folder = scenario.cells, Simulator(), setup.folder
 
-    def make(task: Task) -> Batch:
+    def make(task: Task) -> FinishedRuns:
         places, longest_s = task
-        batch, made = Batch(), list[Run]()
+        batch, made = FinishedRuns(), list[Run]()
         began, size = time.perf_counter(), 0
         for k, (cell, repetition) in enumerate(places):
             if made and (time.perf_counter() - began > longest_s or size > MOST_BYTES):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.summary import Interval
     from dumbbell.results.results import Results
 
-__all__ = ["comparisons", "fairness", "fairness_over_time", "settled", "sharing", "statistics"]
+__all__ = ["comparisons", "fairness", "settled", "sharing", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
@@ -115,8 +115,12 @@ def sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
     return names
 
 
-def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFrame:
-    """Compute how flows share, by run: see `Results.fairness`."""
+def fairness(results: Results, flows: Sequence[str] | None = None, window_s: float | None = None) -> pl.DataFrame:
+    """Compute how flows share, by run, or by run and window: see `Results.fairness`."""
+    return _by_run(results, flows) if window_s is None else _by_window(results, window_s, flows)
+
+
+def _by_run(results: Results, flows: Sequence[str] | None) -> pl.DataFrame:
     chosen = results.flows.filter(pl.col("name").is_in(sharing(results, flows)))
     keys = chosen.columns[: chosen.columns.index("name")]
     rows = []
@@ -136,8 +140,7 @@ def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFra
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("rtt_slope").fill_nan(None))
 
 
-def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] | None = None) -> pl.DataFrame:
-    """Compute how flows share, by run and window of time: see `Results.fairness`."""
+def _by_window(results: Results, window_s: float, flows: Sequence[str] | None) -> pl.DataFrame:
     names = sharing(results, flows)
     parts = []
     for run in results.runs:

@@ -18,8 +18,8 @@ from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_level
 from dumbbell.registry import unknown
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.summary import IN_USE, short_names
-from dumbbell.results.record import Run
 from dumbbell.results.results import Results
+from dumbbell.results.runs.record import Run
 
 __all__ = ["BETTER", "METRICS", "Change", "compare"]
 

@@ -12,8 +12,8 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import harm
 from dumbbell.registry import unknown
 from dumbbell.results.frames.run_frames import label
-from dumbbell.results.record import Run
 from dumbbell.results.running.runner import Progress, run
+from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.cell_statistics import sharing
 from dumbbell.results.statistics.changes import BETTER
 from dumbbell.scenario import Scenario

@@ -9,15 +9,15 @@ from typing import Any
 
 from dumbbell import registry
 from dumbbell.plan.build import build
-from dumbbell.results.record import Run
 from dumbbell.results.results import Results
+from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics import lint_transport
-from dumbbell.results.statistics.warning import Warned, cell_names
+from dumbbell.results.statistics.warning import LintWarning, cell_names
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.scenario.flow.application import Ping
 from dumbbell.scenario.flow.default_jitter import default_jitters
 
-__all__ = ["LIMITED", "Warned", "lint"]
+__all__ = ["LIMITED", "LintWarning", "lint"]
 
 LIMITED = 0.75
 """Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
@@ -30,7 +30,7 @@ MOST_CELLS = 2000
 """Cells that are looked at."""
 
 
-def lint(results: Results) -> list[Warned]:
+def lint(results: Results) -> list[LintWarning]:
     """Return warnings about weak results: one for each kind of weakness."""
     pairs = _pairs(results)
     if not pairs:
@@ -67,7 +67,7 @@ def _pairs(results: Results) -> Pairs:
     return [(of[key], runs) for key, runs in groups.items()]
 
 
-def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
+def _facts(cells: list[list[Run]]) -> Iterator[LintWarning]:
     """Collect the warnings that the runs themselves carry."""
     for key, name in (("invalid", "invalid-run"), ("warnings", "doubtful-run")):
         found: dict[str, list[Run]] = {}
@@ -76,10 +76,10 @@ def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
                 found.setdefault(sentence, []).append(run)
         for sentence, runs in found.items():
             text = f"{'invalid: ' if key == 'invalid' else ''}{sentence}"
-            yield Warned(name, text, cell_names(runs))
+            yield LintWarning(name, text, cell_names(runs))
 
 
-def _variants(scenario: Scenario) -> Iterator[Warned]:
+def _variants(scenario: Scenario) -> Iterator[LintWarning]:
     """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
     if not scenario.variants:
         return
@@ -87,15 +87,15 @@ def _variants(scenario: Scenario) -> Iterator[Warned]:
     used = {flow.variant.name for flow in flows if flow.variant is not None}
     unused = [f"'{name}'" for name in scenario.variants if name not in used]
     if unused:
-        yield Warned("unused-variant", f"no flow uses {', '.join(unused)} of [variants]")
+        yield LintWarning("unused-variant", f"no flow uses {', '.join(unused)} of [variants]")
 
 
-def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
+def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[LintWarning]:
     cells = [runs for _, runs in pairs]
     once = [runs[0] for runs in cells if len(runs) == 1]
     if once:
         compared = f" and is too few to compare cells (at least {_least()})" if len(cells) > 1 else ""
-        yield Warned(
+        yield LintWarning(
             "one-repetition",
             f"a single repetition doesn't show random variation{compared}: set repetitions = 10 or more",
             () if len(once) == len(cells) else cell_names(once),
@@ -107,7 +107,7 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
             if not any(_varies(cell.scenario) for cell, _ in same)
             else ""
         )
-        yield Warned(
+        yield LintWarning(
             "identical-repetitions",
             f"the repetitions are all identical, so their interval doesn't measure random variation{why}",
             () if len(same) == len(cells) else cell_names([runs[0] for _, runs in same]),
@@ -115,14 +115,14 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
     least = _least(tied=True) if len(same) > 1 else 0
     few = sorted({len(runs) for _, runs in same if len(runs) < least})
     if few:
-        yield Warned(
+        yield LintWarning(
             "too-few-repetitions",
             f"{few[0]} identical repetitions are too few to test the difference between cells: at least {least}",
         )
     if scenario.until is not None:
         most = [runs[0] for runs in cells if len(runs) >= scenario.until.at_most]
         if most:
-            yield Warned(
+            yield LintWarning(
                 "until-not-reached",
                 f"the interval may still be wider than {scenario.until.half_width}: the scenario allows no more than "
                 f"{scenario.until.at_most} repetitions",
@@ -148,7 +148,7 @@ def _varies(scenario: Scenario) -> bool:
     return any(default_jitters(scenario)) or _jittered(scenario)
 
 
-def _nothing_delivered(pairs: Pairs) -> Iterator[Warned]:
+def _nothing_delivered(pairs: Pairs) -> Iterator[LintWarning]:
     """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
     found: dict[str, list[Run]] = {}
     for cell, runs in pairs:
@@ -162,10 +162,10 @@ def _nothing_delivered(pairs: Pairs) -> Iterator[Warned]:
                 )
                 found.setdefault(text, []).append(runs[0])
     for text, runs in found.items():
-        yield Warned("nothing-delivered", text, () if len(runs) == len(pairs) else cell_names(runs))
+        yield LintWarning("nothing-delivered", text, () if len(runs) == len(pairs) else cell_names(runs))
 
 
-def _flows(pairs: Pairs) -> Iterator[Warned]:
+def _flows(pairs: Pairs) -> Iterator[LintWarning]:
     limited: dict[str, list[Run]] = {}
     unsettled: dict[str, list[Run]] = {}
     variants = registry.variants()
@@ -193,14 +193,14 @@ def _flows(pairs: Pairs) -> Iterator[Warned]:
             ):
                 unsettled.setdefault(flow["name"], []).append(runs[0])
     for name, where in limited.items():
-        yield Warned(
+        yield LintWarning(
             "not-window-limited",
             f"flow '{name}' used less than {100 * LIMITED:.0f} % of its congestion window: its application or the "
             "receive window limited it, so its rate doesn't show its congestion control",
             cell_names(where),
         )
     for name, where in unsettled.items():
-        yield Warned(
+        yield LintWarning(
             "no-loss",
             f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or "
             "its receive window limits it",
@@ -213,7 +213,7 @@ def _mean(rows: Sequence[dict[str, Any]], metric: str) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
+def _losses(cells: list[list[Run]]) -> Iterator[LintWarning]:
     rare = []
     for runs in cells:
         drops = sum(flow["dropped_packets"] for run in runs for flow in run.flows)
@@ -221,15 +221,15 @@ def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
         if 0 < drops < len(runs) and marks < len(runs):
             rare.append(runs[0])
     if rare:
-        yield Warned(
+        yield LintWarning(
             "rare-losses",
             "less than one loss a run: figures that depend on losses are decided by a handful of packets",
             cell_names(rare),
         )
 
 
-def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
-    apart, begin = [], scenario.measure_from.seconds
+def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[LintWarning]:
+    differing, begin = [], scenario.measure_from.seconds
     for runs in cells:
         spans = [
             (max(flow["start_s"], begin), flow["stop_s"])
@@ -239,24 +239,24 @@ def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
         longest = max((b - a for a, b in spans), default=0.0)
         common = min((b for _, b in spans), default=0.0) - max((a for a, _ in spans), default=0.0)
         if len(spans) > 1 and common < 0.9 * longest:
-            apart.append(runs[0])
-    if apart:
-        yield Warned(
+            differing.append(runs[0])
+    if differing:
+        yield LintWarning(
             "different-intervals",
             "the flows' rates are measured over different intervals (each over its own): compare shares over the "
             "time that they have in common (measure_from)",
-            cell_names(apart) if len(apart) < len(cells) else (),
+            cell_names(differing) if len(differing) < len(cells) else (),
         )
 
 
-def _phases(pairs: Pairs) -> Iterator[Warned]:
+def _phases(pairs: Pairs) -> Iterator[LintWarning]:
     """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
     found: dict[str, list[Run]] = {}
     for cell, runs in pairs:
         if len(cell.scenario.single_flows) > 1 and not _varies(cell.scenario):
             found.setdefault(_together(cell.scenario), []).append(runs[0])
     for together, runs in found.items():
-        yield Warned(
+        yield LintWarning(
             "phase-effects",
             f"nothing varies the timing of packets{together}: with drop-tail queues phase effects may decide which "
             "flow loses packets, and a real network may share the rate otherwise; set start_jitter, and jitter of a "

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dumbbell import _core, registry
 from dumbbell.plan.build import build
 from dumbbell.registry import Requirement
-from dumbbell.results.record import Run
-from dumbbell.results.statistics.warning import Warned, cell_names
+from dumbbell.results.runs.record import Run
+from dumbbell.results.statistics.warning import LintWarning, cell_names
 from dumbbell.scenario import Cell
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.network.routes import Routes
@@ -19,7 +19,7 @@ Cells = Sequence[tuple[Cell, Sequence[Run]]]
 """The cells that have runs."""
 
 
-def stacks(cells: Cells) -> Iterator[Warned]:
+def stacks(cells: Cells) -> Iterator[LintWarning]:
     """Warn of variants on a stack without a feature on which their document relies. A kernel has its own stack."""
     found: dict[tuple[str, str, tuple[str, ...]], tuple[dict[str, None], list[Run]]] = {}
     for cell, runs in cells:
@@ -40,7 +40,7 @@ def stacks(cells: Cells) -> Iterator[Warned]:
         instead = "" if preset.transport == "quic" else f'write stack = "{variant.default_stack}", or '
         reasons = "; ".join(f"{r.source}: {r.why}" for r in missing)
         settings = ", ".join(dict.fromkeys(part for r in missing for part in r.settings.split(", ")))
-        yield Warned(
+        yield LintWarning(
             "stack",
             f"{_listed(list(flows))}: {name} is on stack '{label}', which lacks {' and '.join(features)} "
             f"({reasons}): {instead}add {settings} to the stack",
@@ -71,7 +71,7 @@ def _listed(flows: list[str]) -> str:
     return f"flows {', '.join(repr(name) for name in flows[:3])}{more}"
 
 
-def mixed_stacks(cells: Cells) -> Iterator[Warned]:
+def mixed_stacks(cells: Cells) -> Iterator[LintWarning]:
     """Warn of variants that run on different stacks by default: their difference is also one of the stacks."""
     found: dict[str, dict[str, None]] = {}
     for cell, runs in cells:
@@ -83,7 +83,7 @@ def mixed_stacks(cells: Cells) -> Iterator[Warned]:
                 found.setdefault(stack.name, {})[flow.variant.name] = None
     if len(found) > 1:
         each = "; ".join(f"{_words(list(names))} on '{stack}'" for stack, names in found.items())
-        yield Warned(
+        yield LintWarning(
             "mixed-stacks",
             f"the variants have different default stacks ({each}), so a difference between them may come from the "
             'stack: name one for all flows, such as stack = "linux", to compare variants alone',
@@ -95,7 +95,7 @@ def _words(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def no_marks(cells: Cells) -> Iterator[Warned]:
+def no_marks(cells: Cells) -> Iterator[LintWarning]:
     """Warn of flows whose main signal is congestion marks, and that received none."""
     found: dict[str, list[Run]] = {}
     for cell, runs in cells:
@@ -103,7 +103,7 @@ def no_marks(cells: Cells) -> Iterator[Warned]:
             if _needs_marks(flow) and flow.application.kind == "bulk" and not marks_of(cell, runs, flow.name):
                 found.setdefault(flow.name, []).append(runs[0])
     for name, where in found.items():
-        yield Warned(
+        yield LintWarning(
             "no-marks",
             f"flow '{name}' saw no congestion mark in any repetition, but marks are its variant's main signal: give "
             "the bottleneck a queue that marks, such as codel with ecn = true, or dualpi2",

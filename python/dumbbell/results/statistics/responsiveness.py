@@ -19,8 +19,8 @@ from dumbbell.results.frames.summary import Summary, short_names
 from dumbbell.scenario.flow.responsiveness import INTERVAL_S, LOAD, PROBE
 
 if TYPE_CHECKING:
-    from dumbbell.results.record import Run
     from dumbbell.results.results import Results
+    from dumbbell.results.runs.record import Run
 
 __all__ = ["Observed", "frame", "observed", "test_summary"]
 

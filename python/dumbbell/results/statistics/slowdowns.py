@@ -2,7 +2,7 @@
 
 A transfer counts if it began within the measured time (`measure_from`). Its flow completion time is ``took_s``: from
 its start, when the sender opens the connection or writes, to its last byte at the receiver. ``slowdown`` is that time
-divided by the time on the empty path (`derived.transfer_metrics`). A transfer that had not completed
+divided by the time on the empty path (`derived_columns.transfer_metrics`). A transfer that had not completed
 at the end of the run has neither; it is counted as ``incomplete``.
 """
 
@@ -32,7 +32,6 @@ __all__ = [
     "ALL",
     "STATISTICS",
     "groups_of",
-    "has_workloads",
     "interval_text",
     "rounds",
     "slowdown_table",
@@ -56,12 +55,6 @@ SHOWN = (
     ("p99 slowdown", "slowdown", "p99", 1.0),
 )
 """Columns of the summary: heading, metric, statistic of a repetition, factor."""
-
-
-def has_workloads(scenario: Scenario) -> bool:
-    """Return True if a flow of the first cell generates transfers."""
-    flows = scenario.cells[0].scenario.flows if scenario.cells else []
-    return any(isinstance(flow.application, Workload) for flow in flows)
 
 
 def groups_of(scenario: Scenario) -> dict[str, str]:

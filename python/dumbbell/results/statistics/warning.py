@@ -8,13 +8,13 @@ from typing import Any
 
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.summary import short_names
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 
-__all__ = ["Warned", "cell_names"]
+__all__ = ["LintWarning", "cell_names"]
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class LintWarning:
     """A warning: its name, the sentence, and the cells that it is about (all of them if empty)."""
 
     name: str

@@ -10,7 +10,7 @@ from dumbbell import _core
 
 __all__ = ["build_hash"]
 
-PARTS = ("backends", "kernel", "plan", "results/frames/derived.py", "results/record.py", "scenario")
+PARTS = ("backends", "kernel", "plan", "results/runs/derived_columns.py", "results/runs/record.py", "scenario")
 """Parts of the package that results depend on, beside the Rust core."""
 
 

@@ -35,14 +35,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 from dumbbell import _core
 from dumbbell.backends import Finished
 from dumbbell.exceptions import DumbbellError, ResultsError
-from dumbbell.results.record import UnreadRun
-from dumbbell.results.running.run_list import PART, RunLog
+from dumbbell.results.runs.record import UnreadRun
+from dumbbell.results.runs.run_list import PART, RunLog
+from dumbbell.results.runs.run_text import StoredRun
 from dumbbell.results.store import earlier_formats, manifests
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.file_names import file_name, files_in, write_names
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
-from dumbbell.results.store.run_journal import Batches, file_hash, unreadable
-from dumbbell.results.store.run_text import StoredRun
+from dumbbell.results.store.run_journal import RunFolder, file_hash, unreadable
 from dumbbell.scenario import Scenario, files, trusted
 from dumbbell.scenario.own import disciplines as own_disciplines
 from dumbbell.scenario.own import variants as own_variants
@@ -70,7 +70,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.runs = Batches(self.path / "runs", self._replace)
+        self.runs = RunFolder(self.path / "runs", self._replace)
         self._lock: TextIO | None = None
         self._log: RunLog | None = None
 
@@ -251,12 +251,12 @@ class Store:
                 "choose another directory"
             )
         stored = {key: manifest.get(key, {}) for key in ("registered", "registered_disciplines")}
-        held = _identity(self.scenario(), manifest["files"], stored)
+        kept = _identity(self.scenario(), manifest["files"], stored)
         now = _identity(scenario, _stored_names(scenario), _registered(scenario))
-        different = [key for key in now if held.get(key) != now[key]]
+        different = [key for key in now if kept.get(key) != now[key]]
         if different:
             raise ResultsError(
-                f"{self.path}: holds another scenario ('{held['name']}'; {', '.join(different)} differ"
+                f"{self.path}: holds another scenario ('{kept['name']}'; {', '.join(different)} differ"
                 f"{'s' if len(different) == 1 else ''}): choose another directory"
             )
 
@@ -331,7 +331,7 @@ class Store:
                 self._keep_run_files(made.files(), key)
             self.runs.keep_stored(runs)
 
-    def apart(self) -> AbstractContextManager[Path]:
+    def folder_for_workers(self) -> AbstractContextManager[Path]:
         """Make a folder for files that other processes write: they move from there to their places."""
         return folder_of_files(self._partial)
 

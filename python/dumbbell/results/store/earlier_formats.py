@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dumbbell.results.record import Run, run_key
-from dumbbell.results.running.run_list import RunLog
+from dumbbell.results.runs.record import Run, jobs_of, run_key
+from dumbbell.results.runs.run_list import RunLog
 from dumbbell.scenario import Scenario
 
 __all__ = ["BEFORE_BATCHES", "BEFORE_DEFAULT_STACKS", "read", "with_stacks"]
@@ -22,8 +22,6 @@ BEFORE_DEFAULT_STACKS = 1
 
 def read(folder: Path, scenario: Scenario) -> RunLog:
     """Read the runs of a directory of format 1 or 2."""
-    from dumbbell.results.running.runner import jobs_of  # imports this module
-
     log = RunLog()
     for job in jobs_of(scenario):
         key = run_key(job)

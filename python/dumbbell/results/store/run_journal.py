@@ -22,17 +22,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from dumbbell.results.record import Run
-from dumbbell.results.running.run_list import AnyRun, Place, RunLog, Unpack
-from dumbbell.results.store.run_text import StoredRun, check_of
+from dumbbell.results.runs.record import Run
+from dumbbell.results.runs.run_list import AnyRun, Place, RunLog, Unpack
+from dumbbell.results.runs.run_text import StoredRun, check_of
 
-__all__ = ["Batches", "file_hash", "unreadable"]
+__all__ = ["RunFolder", "file_hash", "unreadable"]
 
 JOURNAL = "journal.jsonl"
 Replace = Callable[[Path, Callable[[Path], object]], None]
 
 
-class Batches:
+class RunFolder:
     """The folder of finished runs.
 
     Parameters

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.metrics import summarize
 from dumbbell.registry import unknown
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 from dumbbell.scenario.sweep.until import Until
 
 __all__ = ["STEP", "enough", "next_repetitions"]

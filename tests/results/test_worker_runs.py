@@ -16,9 +16,9 @@ import dumbbell
 from dumbbell import DumbbellError, Results, Scenario, ScenarioError, workers
 from dumbbell.common import long_series
 from dumbbell.results.running import worker_runs, worker_task
+from dumbbell.results.running.repair_and_merge import merge, repair
 from dumbbell.results.store import directory
 from dumbbell.results.store.build_hash import build_hash
-from dumbbell.results.store.repair_and_merge import merge, repair
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles
 from dumbbell.scenario import worker_copy
 from dumbbell.scenario.sweep import cell_checks
@@ -26,7 +26,7 @@ from dumbbell.workers import Pool
 
 WORKLOAD = {"kind": "workload", "arrivals": {"rate": "120 /s"}, "sizes": "5 kB"}
 DOCUMENT = {
-    "name": "apart",
+    "name": "workers",
     "duration": "100 ms",
     "repetitions": 2,
     "start_jitter": "5 ms",
@@ -52,7 +52,7 @@ def scenario(**changes: Any) -> Scenario:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes make sweeps of any size, in batches that cross the parts of the store."""
-    monkeypatch.setattr(worker_runs, "APART", 1)
+    monkeypatch.setattr(worker_runs, "FEWEST_RUNS", 1)
     monkeypatch.setattr(worker_runs, "MOST_RUNS", {True: 7, False: 7})
 
 
@@ -152,11 +152,11 @@ def test_own_code_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     methods = "".join(f"    def {name}(self, event): pass\n" for name in ("on_ack", "on_congestion"))
     (tmp_path / "mine.py").write_text(f"class Mine:\n    def __init__(self, setup): self.cwnd = 15_000\n{methods}")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(worker_runs, "APART", 1)
+    monkeypatch.setattr(worker_runs, "FEWEST_RUNS", 1)
     changed = scenario(duration="20 ms", sweep={"flows.a.variant": ["reno", {"python": "mine.py:Mine"}]})
     with pytest.raises(DumbbellError, match=r"--cluster: own code \('mine\.py:Mine'\) runs"):
         dumbbell.run(changed, out=tmp_path / "out", cluster="local:2")
-    assert worker_runs.of_use(changed, dumbbell.backends.backend("sim"), 100) is None
+    assert worker_runs.faster_processes(changed, dumbbell.backends.backend("sim"), 100) is None
 
 
 QUIC = {"name": "q", "variant": "cubic", "transport": "quic", "application": {"kind": "transfer", "size": "20 kB"}}
@@ -171,7 +171,7 @@ def test_series_and_captures_come_from_workers(tmp_path: Path) -> None:
     changed = scenario(**WITH_FILES, capture={"at": ["sender"], "qlog": "draft"})
     dumbbell.run(changed, out=tmp_path / "a", cluster="local:2")
     dumbbell.run(changed, out=tmp_path / "b", jobs=1)
-    assert worker_runs.of_use(changed, dumbbell.backends.backend("sim"), 10**6) is None
+    assert worker_runs.faster_processes(changed, dumbbell.backends.backend("sim"), 10**6) is None
     found = [
         {str(file.relative_to(tmp_path / name)): file.read_bytes() for file in (tmp_path / name).rglob("*.*")}
         for name in ("a", "b")

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 
 __all__ = ["StoredRun", "check_of", "text_of"]
 

@@ -8,9 +8,17 @@ from typing import Any
 
 from dumbbell.backends import Finished, Job, Rows
 from dumbbell.plan.text import plan_text
-from dumbbell.results.frames.derived import IdlePath, flow_metrics, idle_paths, stacks, transfer_metrics
+from dumbbell.results.runs.derived_columns import IdlePath, flow_metrics, idle_paths, stacks, transfer_metrics
+from dumbbell.scenario import Scenario
 
-__all__ = ["Run", "UnreadRun", "run_key"]
+__all__ = ["Run", "UnreadRun", "jobs_of", "run_key"]
+
+
+def jobs_of(scenario: Scenario) -> list[Job]:
+    """List the runs that a scenario may need, cell by cell; all cells have the same seeds."""
+    most = scenario.until.at_most if scenario.until is not None else scenario.repetitions
+    seeds = [scenario.repetition_seed(r) for r in range(most)]
+    return [Job(cell, r, seed) for cell in scenario.cells for r, seed in enumerate(seeds)]
 
 
 def run_key(job: Job) -> str:

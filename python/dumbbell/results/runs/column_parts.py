@@ -10,15 +10,17 @@ import io
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from dumbbell.results.frames.export import Frame
-from dumbbell.results.record import Run
+from dumbbell.results.runs.record import Run
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FramePart", "TablePart", "as_type", "kinds_of", "series"]
+__all__ = ["Frame", "FramePart", "TablePart", "as_type", "kinds_of", "series"]
+
+Frame = Literal["flows", "queues", "transfers"]
+"""The frames of results."""
 
 
 @dataclass(frozen=True)

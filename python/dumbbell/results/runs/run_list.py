@@ -17,10 +17,9 @@ from operator import itemgetter
 from typing import Any, overload
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.results.frames.column_parts import FramePart, TablePart
-from dumbbell.results.frames.export import Frame
-from dumbbell.results.record import Run, UnreadRun
-from dumbbell.results.store.run_text import StoredRun
+from dumbbell.results.runs.column_parts import Frame, FramePart, TablePart
+from dumbbell.results.runs.record import Run, UnreadRun
+from dumbbell.results.runs.run_text import StoredRun
 
 __all__ = ["PART", "AnyRun", "Place", "RunLog", "Runs", "Unpack", "pack"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.results import Results
-from dumbbell.results.running.run_list import Runs
 from dumbbell.results.running.runner import Progress, run
+from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store
 from dumbbell.scenario import Scenario
 
