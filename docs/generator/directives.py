@@ -80,13 +80,13 @@ def _commands(text: str) -> list[str]:
 
 
 def _help(_argument: str) -> str:
-    """Return the help of every command; the list of commands is from the help itself."""
+    """Return the help of every command and mode; the list of commands is from the help itself."""
     top = _output("dumbbell --help")
     parts = [fenced(top)]
     for name in _commands(top):
         text = _output(f"dumbbell {name} --help")
         parts.append(f"### dumbbell {name}\n\n{fenced(text)}")
-        if "COMMAND [ARGS]" in text:
+        if "COMMAND [ARGS]" in text or "\nModes:\n" in text:
             inner = {n: _output(f"dumbbell {name} {n} --help") for n in _commands(text)}
             parts += [f"#### dumbbell {name} {n}\n\n{fenced(of)}" for n, of in inner.items()]
     return "\n\n".join(parts)

@@ -244,7 +244,7 @@ def test_tables_plots_report(cli: Callable[..., Any], two: Path, tmp_path: Path)
 
 
 def test_compare_gives_medians(cli: Callable[..., Any], one: Path, two: Path) -> None:
-    done = cli("analyze", one, two, "--compare")
+    done = cli("analyze", "compare", one, two)
     assert done.returncode == 0, done.stderr
     line = next(text for text in done.stdout.splitlines() if "retransmitted bytes" in text)
     assert [float(word) for word in line.split()[-3:]] == [100, 200, 150]
@@ -255,12 +255,12 @@ def test_files_side_by_side_are_equal_in_any_number_of_threads(
 ) -> None:
     third = tmp_path / "third.pcap"
     third.write_bytes(one.read_bytes()[:-30])
-    done = [cli("analyze", one, two, third, "--compare", "--json", "--jobs", n) for n in (1, 3)]
+    done = [cli("analyze", "compare", one, two, third, "--json", "--jobs", n) for n in (1, 3)]
     assert [d.returncode for d in done] == [1, 1]
     assert done[0].stdout == done[1].stdout
     assert [d["files"] for d in json.loads(done[0].stdout)] == [[str(f)] for f in (one, two, third)]
     third.write_bytes(b"no capture")
-    refused = cli("analyze", one, two, third, "--compare")
+    refused = cli("analyze", "compare", one, two, third)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "third.pcap" in refused.stderr
 
@@ -271,7 +271,7 @@ def test_captures_of_one_name_are_kept_apart(cli: Callable[..., Any], one: Path,
         (tmp_path / folder).mkdir()
         places.append(tmp_path / folder / "same.pcap")
         places[-1].write_bytes(source.read_bytes())
-    done = cli("analyze", *places, "--compare", "--csv", tmp_path / "csv")
+    done = cli("analyze", "compare", *places, "--csv", tmp_path / "csv")
     assert done.returncode == 0, done.stderr
     flows = [pl.read_csv(tmp_path / "csv" / f"{k}-same.pcap" / "flows.csv").height for k in (1, 2)]
     assert flows == [2, 4]

@@ -50,12 +50,13 @@ def test_a_record_for_each_connection_that_ends(tmp_path: Path) -> None:
 def test_the_log_is_printed_line_by_line(cli: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "log.pcap"
     path.write_bytes(pcap([*connection(), *connection(2000, 1.0)]))
-    done = cli("analyze", path, "--conn-log")
+    done = cli("analyze", "log", path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line)["id.orig_p"] for line in done.stdout.splitlines()] == [1000, 2000]
-    refused = cli("analyze", path, "--conn-log", "--json")
-    assert refused.returncode == 2
-    assert "--conn-log: can't be combined" in refused.stderr
+    for option in ("--json", "--flow", "--classify"):
+        refused = cli("analyze", "log", path, option)
+        assert refused.returncode == 2
+        assert f"unknown option '{option}'" in refused.stderr
 
 
 def test_the_flows_of_each_second(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_the_flows_of_each_second(tmp_path: Path) -> None:
 
 def interrupted(given: bytes, stream: str, *options: str) -> tuple[str, str, str]:
     """Return the first line of a stream, then the rest of stdout and stderr after Ctrl-C; stdin stays open."""
-    command = [sys.executable, "-m", "dumbbell", "analyze", "-", *options]
+    command = [sys.executable, "-m", "dumbbell", "analyze", *options, "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=False) as running:
         assert running.stdin is not None
@@ -99,7 +100,7 @@ def test_a_capture_that_is_being_written() -> None:
 
 
 def test_the_log_of_a_pipe_ends_with_an_interrupt() -> None:
-    line, out, err = interrupted(pcap([*connection(), *connection(2000, 9.0)]), "stdout", "--conn-log")
+    line, out, err = interrupted(pcap([*connection(), *connection(2000, 9.0)]), "stdout", "log")
     assert [json.loads(text)["id.orig_p"] for text in (line, *out.splitlines())] == [1000, 2000]
     assert err == ""
 
@@ -112,7 +113,7 @@ def failing(given: bytes, *options: str) -> tuple[int, str, str]:
             theirs.sendall(b"never read")
             ours.sendall(given)
         # Closed with unread bytes: a read after the last byte fails [Linux af_unix.c unix_release_sock].
-        command = [sys.executable, "-m", "dumbbell", "analyze", "-", *options]
+        command = [sys.executable, "-m", "dumbbell", "analyze", *options, "-"]
         done = subprocess.run(command, stdin=theirs.fileno(), capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -128,7 +129,7 @@ def test_an_error_of_stdin_is_no_end() -> None:
         )
         assert (code, [text for text in err.splitlines() if text.startswith("damage")]) == (1, [line])
         assert "1 TCP connection" in out
-    code, out, err = failing(whole, "--conn-log")
+    code, out, err = failing(whole, "log")
     assert (code, json.loads(out)["id.orig_p"], len(err.splitlines())) == (1, 1000, 1)
     assert err.endswith("reading stopped: Connection reset by peer\n")
     assert failing(b"") == (2, "", "error: standard input: Connection reset by peer\n")

@@ -57,6 +57,7 @@ def commands(group: click.Group = app, path: tuple[str, ...] = ()) -> Iterator[t
             yield from commands(found, (*path, name))
         else:
             assert isinstance(found, Command), name
+            yield from ((" ".join((*path, name, mode)), one) for mode, one in found.modes.items())
             yield " ".join((*path, name)), found
 
 

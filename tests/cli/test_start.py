@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -23,7 +22,15 @@ FIRST = re.findall(
     re.MULTILINE | re.DOTALL,
 )[0]
 """The first scenario of the tutorial."""
-COMMANDS = {name: text for section in dumbbell.cli.SECTIONS.values() for name, text in section.items()}
+COMMANDS = {name: one.text for section in dumbbell.cli.app.sections.values() for name, one in section.items()}
+"""The commands of the core and of the satellites, with the help that `dumbbell --help` shows."""
+
+
+def command(name: str) -> click.Command:
+    """Import a command."""
+    found = dumbbell.cli.app.get_command(click.Context(dumbbell.cli.app), name)
+    assert found is not None
+    return found
 
 
 def imported(folder: Path, *args: str) -> set[str]:
@@ -52,7 +59,8 @@ def test_a_run_imports_no_library_for_data_or_figures(tmp_path: Path) -> None:
     (tmp_path / "first.toml").write_text(FIRST, encoding="utf-8")
     found = imported(tmp_path, "run", "first.toml")
     assert found & SLOW == {"pydantic"}
-    assert not {m for m in found if m.startswith(("dumbbell.plots", "dumbbell.metrics", "dumbbell.studies"))}
+    unwanted = {m for m in found if m.startswith(("dumbbell.plots", "dumbbell.metrics", "dumbbell.studies"))}
+    assert unwanted <= {"dumbbell.studies", "dumbbell.studies.satellite"}  # what it registers
 
 
 @pytest.mark.parametrize("args", [[], ["--json"], ["--classify"]], ids=" ".join)
@@ -70,21 +78,20 @@ def test_a_call_imports_only_its_own_command(tmp_path: Path) -> None:
 
 def test_the_list_of_commands_has_the_help_of_each() -> None:
     for name, text in COMMANDS.items():
-        command = getattr(import_module(f"dumbbell.cli.{name}"), name)
-        assert isinstance(command, click.Command)
-        assert command.name == name
-        assert " ".join((command.help or "").split("\n\n")[0].split()) == text
+        found = command(name)
+        assert found.name == name
+        assert " ".join((found.help or "").split("\n\n")[0].split()) == text
 
 
 def test_every_command_and_option_has_a_help() -> None:
-    def commands(command: click.Command) -> list[click.Command]:
-        inner = command.commands.values() if isinstance(command, click.Group) else []
-        return [command, *(c for one in inner for c in commands(one))]
+    def commands(one: click.Command) -> list[click.Command]:
+        inner = one.commands if isinstance(one, click.Group) else getattr(one, "modes", {})
+        return [one, *(c for part in inner.values() for c in commands(part))]
 
     for name in COMMANDS:
-        for command in commands(getattr(import_module(f"dumbbell.cli.{name}"), name)):
-            assert command.help, command.name
-            assert all(getattr(p, "help", None) for p in command.params), command.name
+        for one in commands(command(name)):
+            assert one.help, one.name
+            assert all(getattr(p, "help", None) for p in one.params), one.name
 
 
 def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
@@ -93,6 +100,9 @@ def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
         "stats --metrc x": "unknown option '--metrc': did you mean '--metric'?",
         "study run --quik": "unknown option '--quik': did you mean '--quick'?",
         "study lst": "unknown command 'lst': did you mean 'list'?",
+        "analyze pair --same-clok": "unknown option '--same-clok': did you mean '--same-clock'?",
+        "analyze --pair a b": "--pair: use `dumbbell analyze pair A B`",
+        "plot x -o y.png": "-o: use --out",
     }
     for args, message in cases.items():
         call = [sys.executable, "-m", "dumbbell", *args.split()]
@@ -109,6 +119,8 @@ def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
         ("dumbbell run first.toml --backend u", {"uml"}),
         ("dumbbell disciplines fq", {"fq_codel", "fq_pie"}),
         ("dumbbell study s", {"show"}),
+        ("dumbbell results ve", {"verify"}),
+        ("dumbbell results verify results --jo", {"--jobs"}),
         ("dumbbell study run ns2", {"ns2-cbr"}),
     ],
 )
@@ -122,3 +134,12 @@ def test_bash_completes_names(words: str, completed: set[str]) -> None:
     call = [sys.executable, "-m", "dumbbell"]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
     assert {line.partition(",")[2] for line in done.stdout.splitlines()} >= completed
+
+
+def test_a_folder_named_like_a_mode_is_reached_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "verify").mkdir()
+    for place, words in (("verify", "Missing argument 'DIR'"), ("./verify", "no results here")):
+        call = [sys.executable, "-m", "dumbbell", "results", place]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert words in done.stderr

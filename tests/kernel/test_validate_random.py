@@ -1,4 +1,4 @@
-"""`dumbbell validate --random`: the draws, the verdicts and the shrinking; the kernel itself isn't needed here."""
+"""`dumbbell validate random`: the draws, the verdicts and the shrinking; the kernel itself isn't needed here."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def test_the_worst_cases_are_kept_as_scenario_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--seed", "4"], "--seed: only for scenarios that are drawn"),
-        (["--random", "2", "--only", "single/*"], "--random: the scenarios are drawn"),
+        (["--seed", "4"], "--seed: use `dumbbell validate random N --seed S`"),
+        (["random", "2", "--only", "single/*"], "unknown option '--only'"),
     ],
 )
 def test_options_that_have_no_effect_are_refused(given: list[str], message: str) -> None:

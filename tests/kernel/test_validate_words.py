@@ -43,7 +43,7 @@ def test_differences_are_in_words() -> None:
 
 @pytest.mark.parametrize(("pattern", "code"), [("single/reno/10M40/0.25bdp", 0), ("single/vegas/100M20/0.25bdp", 1)])
 def test_the_exit_code_is_one_if_a_flow_is_outside(pattern: str, code: int) -> None:
-    done = CliRunner().invoke(app, ["validate", "--stored", str(ROOT / "validation" / "linux"), "--only", pattern])
+    done = CliRunner().invoke(app, ["validate", "stored", str(ROOT / "validation" / "linux"), "--only", pattern])
     assert done.exit_code == code, done.output
     assert "A flow is within if both sides differ in" in done.stdout
     assert f"{1 - code} of 1 flows are within in every figure." in done.stdout

@@ -86,7 +86,7 @@ def test_statistics_of_a_large_sweep_are_the_extremes(
     assert shown.count("\n") < 20
     assert everything.count("\n") >= 2 * cells
     assert len(json.loads(cli("stats", "kept", *options, "--json").stdout)["cells"]) == 2 * cells
-    assert cli("stats", "kept", *options, "--name", "b").stdout.count("\n") < READABLE + 20
+    assert cli("stats", "kept", *options, "--flow", "b").stdout.count("\n") < READABLE + 20
 
 
 def test_comparisons_and_harm_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_comparisons_and_harm_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_pa
     assert f"{made} comparisons: " in shown
     assert shown.count("\n") < 20
     assert cli("stats", "kept", "--by", "rate", "--all").stdout.count(" Mbit/s") >= made
-    harm = cli("stats", "kept", "--harm").stdout
+    harm = cli("stats", "harm", "kept").stdout
     assert (
         "Harm: goodput, Mbit/s, alone and contested; median: the extremes of 62 rows (--all prints every row)" in harm
     )
     assert harm.count("\n") < 20
-    assert cli("stats", "kept", "--harm", "--all").stdout.count("\n") >= 62
+    assert cli("stats", "harm", "kept", "--all").stdout.count("\n") >= 62

@@ -50,23 +50,22 @@ def test_summary(cli: Cli, kept: Path) -> None:
 
 def test_query(cli: Cli, kept: Path) -> None:
     query = "SELECT name, count(*) AS n FROM flows GROUP BY name"
-    assert json.loads(out(cli("results", str(kept), "--sql", query, "--json"))) == [{"name": "a", "n": 4}]
-    wrong = cli("results", str(kept), "--sql", "SELECT nothing FROM flows")
-    assert wrong.returncode == 2 and "--sql: Binder Error" in wrong.stderr and "Traceback" not in wrong.stderr
+    assert json.loads(out(cli("results", "query", str(kept), query, "--json"))) == [{"name": "a", "n": 4}]
+    wrong = cli("results", "query", str(kept), "SELECT nothing FROM flows")
+    assert wrong.returncode == 2 and "SQL: Binder Error" in wrong.stderr and "Traceback" not in wrong.stderr
     # A query reads no file.
-    file = cli("results", str(kept), "--sql", "SELECT * FROM read_text('/etc/hostname')")
+    file = cli("results", "query", str(kept), "SELECT * FROM read_text('/etc/hostname')")
     assert file.returncode == 2 and "disabled" in file.stderr
 
 
 def test_export(cli: Cli, kept: Path, tmp_path: Path) -> None:
     flows = Results.load(kept).flows
-    csv = out(cli("results", str(kept), "--export", "csv"))
+    csv = out(cli("results", "export", str(kept)))
     assert pl.read_csv(csv.encode())["goodput_bps"].to_list() == flows["goodput_bps"].to_list()
-    assert len(json.loads(out(cli("results", str(kept), "--export", "json", "--table", "queues")))) > 4
-    out(cli("results", str(kept), "--export", "parquet", "--to", str(tmp_path / "f.parquet")))
+    assert len(json.loads(out(cli("results", "export", str(kept), "--format", "json", "--table", "queues")))) > 4
+    out(cli("results", "export", str(kept), "--format", "parquet", "--out", str(tmp_path / "f.parquet")))
     assert pl.read_parquet(tmp_path / "f.parquet").equals(flows)
-    assert "give the file with --to" in cli("results", str(kept), "--export", "parquet").stderr
-    assert "exclude each other" in cli("results", str(kept), "--export", "csv", "--verify").stderr
+    assert "give the file with --out" in cli("results", "export", str(kept), "--format", "parquet").stderr
 
 
 def test_a_text_in_csv_is_no_formula() -> None:
@@ -76,13 +75,13 @@ def test_a_text_in_csv_is_no_formula() -> None:
 
 def test_verify_makes_damaged_runs_again(cli: Cli, kept: Path) -> None:
     flows = Results.load(kept).flows
-    assert "4 runs, all whole" in out(cli("results", str(kept), "--verify"))
+    assert "4 runs, all whole" in out(cli("results", "verify", str(kept)))
     [batch] = (kept / "runs").iterdir()
     rows = pl.read_parquet(batch)
     rows.with_columns(run=pl.col("run").str.replace('"drops": 0', '"drops": 1')).write_parquet(batch)
     summary = cli("results", str(kept))
     assert "4 stored runs left out as damaged" in summary.stderr and "4 missing" in summary.stdout
-    done = cli("results", str(kept), "--verify")
+    done = cli("results", "verify", str(kept))
     assert "4 runs missing or damaged: making them again" in done.stderr and "all whole" in out(done)
     assert Results.load(kept).flows.equals(flows)
 

@@ -127,7 +127,7 @@ def test_the_table_names_its_interval(pair: tuple[dumbbell.Results, Path]) -> No
         return " ".join(found.partition("reno")[0].split())
 
     assert "low, high: 95 % interval of the median (BCa bootstrap)" in title()
-    student = title("--interval", "student", "--level", "0.9")
+    student = title("--ci", "student", "--level", "0.9")
     assert "low, high: 90 % interval of the mean (Student's t)" in student
 
 
@@ -232,19 +232,19 @@ def test_harm_runs_the_flows_alone(pair: tuple[dumbbell.Results, Path]) -> None:
 
 def test_stats_command(cli: Cli, pair: tuple[dumbbell.Results, Path]) -> None:
     place = str(pair[1])
-    shown = cli("stats", place, "--by", "variant", "--name", "a")
+    shown = cli("stats", place, "--by", "variant", "--flow", "a")
     assert shown.returncode == 0, shown.stderr
     assert "Mbit/s" in shown.stdout
     assert "reno" in shown.stdout
-    harm = cli("stats", place, "--harm")
+    harm = cli("stats", "harm", place)
     assert harm.returncode == 0, harm.stderr
     assert "contested" in harm.stdout
-    assert len(json.loads(cli("stats", place, "--harm", "--json").stdout)["runs"]) == 20
+    assert len(json.loads(cli("stats", "harm", place, "--json").stdout)["runs"]) == 20
     found = json.loads(cli("stats", place, "--metric", "rtt_p95_ms", "--by", "variant", "--json").stdout)
     assert [c["n"] for c in found["cells"]] == [5] * 4
     assert len(found["comparisons"]) == 2
     assert np.isfinite([c["median"] for c in found["comparisons"]]).all()
-    for wrong in (["--metric", "goodput"], ["--name", "c"], ["--by", "queue"], ["--interval", "normal"]):
+    for wrong in (["--metric", "goodput"], ["--flow", "c"], ["--by", "queue"], ["--ci", "normal"]):
         done = cli("stats", place, *wrong)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr

@@ -86,7 +86,7 @@ def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
     (own / "cases.jsonl").write_text(
         json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n"
     )
-    done = cli("validate", "--stored", str(own))
+    done = cli("validate", "stored", str(own))
     assert (done.returncode, done.stdout) == (2, "")
     assert "mine.py:Mine (Python), and code of stored cases never runs" in done.stderr
     assert not (own / "ran").exists()

@@ -1,7 +1,7 @@
 """The frame of the command line: commands with examples in their help, imported when they are called.
 
 `LazyGroup` lists the commands from a table, so that ``--help``, ``--version`` and one command import nothing of the
-others. `Command` is a command of click whose help ends with examples.
+others. `Command` is a command of click with examples in its help, options under headings, and modes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 __all__ = [
+    "Argument",
     "Command",
     "Group",
     "LazyGroup",
@@ -30,6 +31,7 @@ __all__ = [
     "jobs",
     "json",
     "names",
+    "option",
     "tables",
 ]
 
@@ -38,18 +40,80 @@ FORMAT = "dumbbell.cli.format"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Option(click.Option):
+    """An option that the help may list under a heading of its own, after the others."""
+
+    def __init__(self, *args: Any, heading: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.heading = heading
+
+
+class Argument(click.Argument):
+    """The first argument of a command with modes: completion offers the modes too."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a mode or the argument."""
+        from click.shell_completion import CompletionItem  # only for completion
+
+        modes = getattr(ctx.command, "modes", {}) if not ctx.params.get(self.name or "") else {}
+        found = [CompletionItem(name) for name in modes if name.startswith(incomplete)]
+        return [*found, *super().shell_complete(ctx, incomplete)]
+
+
 class Command(click.Command):
-    """A command whose help ends with examples.
+    """A command with examples in its help, options under headings, and modes.
 
     Parameters
     ----------
     examples : sequence of str
         Lines as a user types them; a remark follows after ``#``.
+    modes : sequence of Command
+        Commands that are called if their name is the first argument: ``dumbbell analyze pair A B``. A file of that
+        name is reached as ``./pair``.
+    removed : mapping of str to str
+        Options that the command no longer has, with what to write instead.
     """
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        examples: Sequence[str] = (),
+        modes: Sequence[Command] = (),
+        removed: Mapping[str, str] | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
+        self.modes = {str(mode.name): mode for mode in modes}
+        self.removed = dict(removed or {})
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401
+    ) -> click.Context:
+        """Parse the arguments, those of a mode if the first one names it."""
+        mode = self.modes.get(args[0]) if args else None
+        if mode is not None:
+            return mode.make_context(f"{info_name} {mode.name}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those without a heading first, then heading by heading; then the modes."""
+        groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record is not None and isinstance(option, click.Option):
+                groups.setdefault(getattr(option, "heading", None) or "Options", []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+        if self.modes:
+            with formatter.section("Modes"):
+                texts = ((name, (mode.help or "").split("\n\n")[0]) for name, mode in self.modes.items())
+                formatter.write_dl([(name, " ".join(text.split())) for name, text in texts])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, one per line; long lines are not wrapped, so that they can be copied."""
@@ -59,10 +123,12 @@ class Command(click.Command):
                 formatter.write("".join(f"  {line}\n" for line in self.examples))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; the message for an unknown option has the nearest one."""
+        """Parse the arguments; the message for an unknown option has its replacement or the nearest one."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as e:
+            if e.option_name in self.removed:
+                raise click.UsageError(f"{e.option_name}: use {self.removed[e.option_name]}", ctx) from None
             known = [name for p in self.get_params(ctx) if isinstance(p, click.Option) for name in p.opts]
             _unknown("option", e.option_name, known, ctx)
 
@@ -134,8 +200,13 @@ def _unknown(what: str, given: str, known: Sequence[str], ctx: click.Context) ->
 
 
 def command(name: str, *examples: str, **more: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
-    """Make a function a command with these examples; its docstring is the help."""
+    """Make a function a command with these examples; its docstring is the help. ``more``: see `Command`."""
     return click.command(name, cls=Command, examples=examples, **more)
+
+
+def option(*names: str, heading: str | None = None, **more: Any) -> Callable[[F], F]:  # noqa: ANN401
+    """Return an option that the help lists under a heading of its own."""
+    return click.option(*names, cls=Option, heading=heading, **more)
 
 
 def file(*, exists: bool = False) -> click.Path:
@@ -154,15 +225,15 @@ def jobs(what: str = "Runs") -> Callable[[F], F]:
     return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help=text)
 
 
-def json(what: str = "Print one JSON document instead of tables.") -> Callable[[F], F]:
+def json(what: str = "Print one JSON document instead of tables.", heading: str | None = None) -> Callable[[F], F]:
     """Return the option ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help=what)
+    return option("--json", "as_json", is_flag=True, help=what, heading=heading)
 
 
-def every_row() -> Callable[[F], F]:
+def every_row(heading: str | None = None) -> Callable[[F], F]:
     """Return the option ``--all`` of commands whose tables `output.print_summary` may shorten."""
     text = "Print every row of a large sweep, instead of the extremes."
-    return click.option("--all", "every_row", is_flag=True, help=text)
+    return option("--all", "every_row", is_flag=True, help=text, heading=heading)
 
 
 def options() -> Callable[[F], F]:
@@ -214,14 +285,15 @@ def of_hosts(backend: str, hosts: Path | None, keep_agent: bool) -> dict[str, An
     return {**({} if hosts is None else {"hosts": str(hosts)}), **({"keep_agent": "on"} if keep_agent else {})}
 
 
-def tables() -> Callable[[F], F]:
+def tables(heading: str | None = None) -> Callable[[F], F]:
     """Return the option ``--format`` of commands that print tables: `output.print_table` follows it."""
 
     def keep(ctx: click.Context, _param: click.Parameter, value: str) -> None:
         ctx.meta[FORMAT] = value
 
-    return click.option(
+    return option(
         "--format",
+        heading=heading,
         type=click.Choice(["text", "latex"]),
         default="text",
         show_default=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -12,7 +12,7 @@ from dumbbell.cli import front, output
 from dumbbell.cli.reading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -25,39 +25,97 @@ __all__ = ["stats"]
 SPREAD = ("mean", "median", "sd")
 """Columns whose extremes are shown where the cells are too many to read."""
 INTERVALS = {"bca": "of the median (BCa bootstrap)", "student": "of the mean (Student's t)"}
-"""The intervals of ``--interval`` in words."""
+"""The intervals of ``--ci`` in words."""
+F = TypeVar("F", bound="Callable[..., Any]")
 MEASURED = ("alone", "contested", "harm")
 """Columns of `Results.harm` that are summarized."""
+
+
+directory_argument = click.argument(
+    "directory", type=front.directory(), metavar="DIR", help="Results that --out kept."
+)
+
+
+def _metric(what: str) -> Callable[[F], F]:
+    """Return the option ``--metric``."""
+    return click.option("--metric", default="goodput_bps", show_default=True, metavar="COLUMN", help=what)
+
+
+flow_option = click.option("--flow", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
+
+
+@front.command(
+    "harm",
+    "dumbbell stats harm results/first                       # the loss of each flow by the others",
+    "dumbbell stats harm results/first --metric rtt_p95_ms --flow a --json",
+)
+@directory_argument
+@_metric("A column of the flows.")
+@flow_option
+@front.tables()
+@front.every_row()
+@front.json()
+def harm(directory: Path, metric: str, flow: tuple[str, ...], every_row: bool, as_json: bool) -> None:
+    """Run each flow alone too, and print the share of a metric that the others cost it."""
+    import polars as pl
+
+    from dumbbell.backends import backend
+    from dumbbell.metrics import summarize
+    from dumbbell.plots.axis_labels import quantity
+    from dumbbell.results.frames.extremes import READABLE
+    from dumbbell.results.frames.summary import Summary, short_names
+    from dumbbell.results.store.directory import Store
+
+    results = load(directory)
+    made_by = backend(Store(directory).manifest().get("backend", "sim"))
+    with output.progress("alone") as moved:
+        table = results.harm(metric, flows=list(flow) or None, backend=made_by, progress=moved)
+    if as_json:
+        output.document({"metric": metric, "runs": table.to_dicts()})
+        return
+    shown = quantity(metric)
+    cell = table.columns[: table.columns.index("run")]
+    factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
+    rows: list[list[Any]] = []
+    medians: list[tuple[Any, ...]] = []
+    for key, part in table.partition_by([*cell, "name"], maintain_order=True, as_dict=True).items():
+        values = {c: part[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in MEASURED}
+        found = [summarize(factors[c] * values[c]) for c in MEASURED]
+        rows.append([*key, *(s.text() for s in found)])
+        medians.append((*key, *(s.median for s in found)))
+    short = short_names(cell)
+    keys = (*(short[c] for c in cell), "name")
+    title = f"Harm: {shown.label}, alone and contested; median"
+    if every_row or len(rows) <= READABLE:
+        output.print_table(f"{title} [95 % interval]", [*keys, *MEASURED], rows)
+    else:
+        output.print_summary(title, Summary(keys, MEASURED, medians), every_row=False)
 
 
 @front.command(
     "stats",
     "dumbbell stats results/sweep                                  # n, mean, median, sd and interval by cell",
     "dumbbell stats results/sweep --metric rtt_p95_ms --by variant # which variants differ, on the same seeds",
-    "dumbbell stats results/first --harm                           # the loss of each flow by the others",
-    "dumbbell stats results/sweep --metric utilization --name 'r1->r2' --interval student --json",
+    "dumbbell stats results/sweep --metric utilization --queue 'r1->r2' --ci student --json",
+    modes=[harm],
+    removed={"--harm": "`dumbbell stats harm DIR`", "--name": "--flow or --queue", "--interval": "--ci"},
 )
-@click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
-@click.option(
-    "--metric",
-    default="goodput_bps",
-    show_default=True,
-    metavar="COLUMN",
-    help="A column of the flows, queues or transfers.",
+@click.argument(
+    "directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept."
 )
+@_metric("A column of the flows, queues or transfers.")
 @click.option(
     "--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds."
 )
+@flow_option
+@click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
 @click.option(
-    "--harm", is_flag=True, help="Run each flow alone too, and print the share of the metric that the others cost it."
-)
-@click.option("--name", multiple=True, metavar="NAME", help="Only this flow or queue. Repeatable.")
-@click.option(
-    "--interval",
+    "--ci",
+    "interval",
     type=click.Choice(["bca", "student"]),
     default="bca",
     show_default=True,
-    help="bca: bootstrap of the median; student: Student's t about the mean.",
+    help="Confidence interval. bca: bootstrap of the median; student: Student's t about the mean.",
 )
 @click.option(
     "--level",
@@ -74,8 +132,8 @@ def stats(
     directory: Path,
     metric: str,
     by: str | None,
-    harm: bool,
-    name: tuple[str, ...],
+    flow: tuple[str, ...],
+    queue: tuple[str, ...],
     interval: Literal["bca", "student"],
     level: float,
     every_row: bool,
@@ -84,23 +142,16 @@ def stats(
     """Print a metric's statistics over repetitions, and its significant differences."""
     import polars as pl
 
-    from dumbbell.exceptions import ResultsError
     from dumbbell.plots.axis_labels import quantity
-    from dumbbell.registry import unknown
 
     results = load(directory)
-    if harm:
-        _harm(results, directory, metric, list(name) or None, every_row=every_row, as_json=as_json)
-        return
     table = results.statistics(metric, interval=interval, level=level)
     compared = results.comparisons(metric, by, level=level) if by is not None else []
-    if name:
+    if flow or queue:
         who = "flow" if "flow" in table.columns else "name"
-        for one in name:
-            if one not in table[who].to_list():
-                raise ResultsError(f"--name: {unknown('flow or queue', one, table[who].unique().to_list())}")
-        table = table.filter(pl.col(who).is_in(name))
-        compared = [(cell, c) for cell, c in compared if cell[who] in name]
+        names = _chosen(results, metric, table[who].unique().to_list(), flow, queue)
+        table = table.filter(pl.col(who).is_in(names))
+        compared = [(cell, c) for cell, c in compared if cell[who] in names]
     if as_json:
         table = table.with_columns(pl.col("values").list.eval(pl.element().fill_nan(None)))
         document = {"metric": metric, "interval": interval, "level": level, "cells": table.to_dicts()}
@@ -110,6 +161,23 @@ def stats(
     words = f"{100 * level:g} % interval {INTERVALS[interval]}"
     _print_cells(table.drop("values"), shown, words, every_row=every_row)
     _print_comparisons(compared, shown, every_row=every_row)
+
+
+def _chosen(
+    results: Results, metric: str, known: list[str], flow: tuple[str, ...], queue: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the flows or queues to print; ResultsError for a name that the metric doesn't have."""
+    from dumbbell.exceptions import ResultsError
+    from dumbbell.registry import unknown
+
+    of_flows = metric in results.flows.columns or metric not in results.queues.columns
+    what, names, others = ("flow", flow, queue) if of_flows else ("queue", queue, flow)
+    if others:
+        raise ResultsError(f"--{'queue' if of_flows else 'flow'}: '{metric}' is a metric of {what}s: use --{what}")
+    for name in names:
+        if name not in known:
+            raise ResultsError(f"--{what}: {unknown(what, name, known)}")
+    return names
 
 
 def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_row: bool) -> None:
@@ -149,44 +217,6 @@ def _print_comparisons(
     for rest, c in compared:
         where = ", ".join(f"{short.get(path, path)} {value}" for path, value in rest.items())
         output.line(f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}")
-
-
-def _harm(
-    results: Results, directory: Path, metric: str, name: list[str] | None, *, every_row: bool, as_json: bool
-) -> None:
-    """Run the flows alone, on the back end that made the results, and print the harm of the others."""
-    import polars as pl
-
-    from dumbbell.backends import backend
-    from dumbbell.metrics import summarize
-    from dumbbell.plots.axis_labels import quantity
-    from dumbbell.results.frames.extremes import READABLE
-    from dumbbell.results.frames.summary import Summary, short_names
-    from dumbbell.results.store.directory import Store
-
-    made_by = backend(Store(directory).manifest().get("backend", "sim"))
-    with output.progress("alone") as moved:
-        table = results.harm(metric, flows=name, backend=made_by, progress=moved)
-    if as_json:
-        output.document({"metric": metric, "runs": table.to_dicts()})
-        return
-    shown = quantity(metric)
-    cell = table.columns[: table.columns.index("run")]
-    factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
-    rows: list[list[Any]] = []
-    medians: list[tuple[Any, ...]] = []
-    for key, part in table.partition_by([*cell, "name"], maintain_order=True, as_dict=True).items():
-        values = {c: part[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in MEASURED}
-        found = [summarize(factors[c] * values[c]) for c in MEASURED]
-        rows.append([*key, *(s.text() for s in found)])
-        medians.append((*key, *(s.median for s in found)))
-    short = short_names(cell)
-    keys = (*(short[c] for c in cell), "name")
-    title = f"Harm: {shown.label}, alone and contested; median"
-    if every_row or len(rows) <= READABLE:
-        output.print_table(f"{title} [95 % interval]", [*keys, *MEASURED], rows)
-    else:
-        output.print_summary(title, Summary(keys, MEASURED, medians), every_row=False)
 
 
 def _plain(cell: dict[str, object], c: Compared) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dumbbell.cli import code, front, output
-from dumbbell.kernel.commands import validate_random
+from dumbbell.kernel.commands.validate_random import random
 
 if TYPE_CHECKING:
     from dumbbell.kernel.validate import Case, Comparison, Measured
@@ -21,72 +21,79 @@ if TYPE_CHECKING:
 __all__ = ["validate"]
 
 
-@front.command(
-    "validate",
-    "dumbbell validate --only 'single/reno/*'",
-    "dumbbell validate my-scenario.toml --out results/validate",
-    "dumbbell validate --stored validation/linux    # with the stored measurements of the kernel",
-    "dumbbell validate --random 60 --seed 7 --shrink 5 --out results/random",
-)
-@click.argument(
-    "scenarios",
-    nargs=-1,
-    type=front.file(),
-    metavar="[FILE]...",
-    help="Scenario files; each cell is a case. Default: the built-in cases.",
-)
-@click.option(
+only_option = click.option(
     "--only", multiple=True, metavar="PATTERN", help="Cases whose name matches, such as 'loss/*'. Repeatable."
 )
-@click.option(
+out_option = click.option(
     "--out",
     type=front.directory(),
     metavar="DIR",
     help="Directory for the page, figures and tables, and for the runs of the kernel.",
 )
-@click.option(
-    "--stored",
-    type=front.directory(),
-    metavar="DIR",
-    help="Take the measurements of the kernel from this directory; no kernel is needed.",
+list_option = click.option("--list", "listed", is_flag=True, help="List the cases and do nothing else.")
+
+
+@front.command("stored", "dumbbell validate stored validation/linux")
+@click.argument("directory", type=front.directory(), metavar="DIR", help="The directory that --store wrote.")
+@only_option
+@out_option
+@front.jobs()
+@list_option
+@front.json()
+def stored(
+    directory: Path, only: tuple[str, ...], out: Path | None, jobs: int | None, listed: bool, as_json: bool
+) -> None:
+    """Compare the simulator with stored measurements of the kernel; no kernel is needed.
+
+    Exit code 1: a flow is outside of the tolerances.
+    """
+    from dumbbell.common.processors import cores
+    from dumbbell.kernel.validate import load
+
+    held = {case.name: (case, measured) for case, measured in load(directory)}
+    cases = _chosen([case for case, _ in held.values()], only)
+    if listed:
+        _list(cases)
+        return
+    kernel = {name: measured for name, (_, measured) in held.items()}
+    _compare(cases, kernel, "as stored", jobs=jobs or cores(), out=out, as_json=as_json)
+
+
+@front.command(
+    "validate",
+    "dumbbell validate --only 'single/reno/*'",
+    "dumbbell validate my-scenario.toml --out results/validate",
+    modes=[stored, random],
+    removed={
+        "--stored": "`dumbbell validate stored DIR`",
+        "--random": "`dumbbell validate random N`",
+        "--seed": "`dumbbell validate random N --seed S`",
+        "--repetitions": "`dumbbell validate random N --repetitions R`",
+        "--shrink": "`dumbbell validate random N --shrink K`",
+    },
 )
+@click.argument(
+    "scenarios",
+    nargs=-1,
+    type=front.file(),
+    cls=front.Argument,
+    metavar="[FILE]...",
+    help="Scenario files; each cell is a case. Default: the built-in cases.",
+)
+@only_option
+@out_option
 @click.option(
     "--store", type=front.directory(), metavar="DIR", help="Store the measurements of the kernel in this directory."
 )
-@click.option(
-    "--random",
-    "number",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Compare N scenarios that are drawn from stated ranges.",
-)
-@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of the draws. Default: 1.")
-@click.option(
-    "--repetitions",
-    type=click.IntRange(min=2),
-    metavar="R",
-    help="Runs of the kernel, and four times as many of the simulator. Default: 3.",
-)
-@click.option(
-    "--shrink",
-    type=click.IntRange(min=0),
-    metavar="K",
-    help="Make the K worst cases smaller while they still differ, at most 24 runs each. Default: 0.",
-)
 @front.jobs()
 @code.option()
-@click.option("--list", "listed", is_flag=True, help="List the cases and do nothing else.")
+@list_option
 @front.json()
 def validate(
     scenarios: tuple[Path, ...],
     only: tuple[str, ...],
     out: Path | None,
-    stored: Path | None,
     store: Path | None,
-    number: int | None,
-    seed: int | None,
-    repetitions: int | None,
-    shrink: int | None,
     jobs: int | None,
     no_code: bool,
     listed: bool,
@@ -96,46 +103,42 @@ def validate(
 
     Exit code 1: a flow is outside of the tolerances.
     """
-    from dumbbell.backends import Simulator
     from dumbbell.common.processors import cores
-    from dumbbell.exceptions import DumbbellError
     from dumbbell.kernel import find
     from dumbbell.kernel.uml.backend import Uml
-    from dumbbell.kernel.validate import built_in, compare, load, measure
+    from dumbbell.kernel.validate import built_in, measure
     from dumbbell.kernel.validate import store as store_cases
 
-    options = {"seed": seed, "repetitions": repetitions, "shrink": shrink}
-    if number is not None or any(value is not None for value in options.values()):
-        others = scenarios or only or stored is not None or store is not None
-        validate_random.run(
-            number, options, bool(others), out=out, jobs=jobs or cores(), listed=listed, as_json=as_json
-        )
-        return
-    if stored is not None and (scenarios or store is not None):
-        raise DumbbellError("--stored: the scenarios are the stored ones; leave out SCENARIO and --store")
-    held = {case.name: (case, measured) for case, measured in load(stored)} if stored is not None else {}
-    cases: list[Case] = [case for case, _ in held.values()]
-    if stored is None:
-        with output.reserved(as_json):
-            cases = _given(scenarios, no_code=no_code) or list(built_in())
-    cases = _chosen(cases, only)
+    with output.reserved(as_json):
+        cases = _chosen(_given(scenarios, no_code=no_code) or list(built_in()), only)
     if listed:
-        for case in cases:
-            click.echo(case.name)
+        _list(cases)
         return
     at_a_time = jobs or cores()
-    if stored is not None:
-        kernel = {name: measured for name, (_, measured) in held.items()}
-        version = "as stored"
-    else:
-        version = find().version
-        with output.progress("kernel") as moved:
-            kernel = measure(cases, Uml(), jobs=at_a_time, keep=out, progress=moved)
-    with output.progress("simulator") as moved:
-        sim = measure(cases, Simulator(), jobs=at_a_time, progress=moved)
-    comparisons = [c for case in cases for c in compare(case.name, sim[case.name], kernel[case.name])]
+    version = find().version
+    with output.progress("kernel") as moved:
+        kernel = measure(cases, Uml(), jobs=at_a_time, keep=out, progress=moved)
     if store is not None:
         store_cases(store, cases, kernel, version)
+    _compare(cases, kernel, version, jobs=at_a_time, out=out, as_json=as_json)
+
+
+def _compare(
+    cases: Sequence[Case],
+    kernel: dict[str, Measured],
+    version: str,
+    *,
+    jobs: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Simulate the cases, and print and write the differences; exit code 1 if one is outside of the tolerances."""
+    from dumbbell.backends import Simulator
+    from dumbbell.kernel.validate import compare, measure
+
+    with output.progress("simulator") as moved:
+        sim = measure(cases, Simulator(), jobs=jobs, progress=moved)
+    comparisons = [c for case in cases for c in compare(case.name, sim[case.name], kernel[case.name])]
     if as_json:
         output.document([_row(c) for c in comparisons])
     else:
@@ -144,6 +147,11 @@ def validate(
         _write(out, cases, sim, kernel, comparisons, version)
     if any(c.outside for c in comparisons):
         sys.exit(1)
+
+
+def _list(cases: Sequence[Case]) -> None:
+    for case in cases:
+        click.echo(case.name)
 
 
 def _given(files: tuple[Path, ...], *, no_code: bool) -> list[Case]:

@@ -1,55 +1,75 @@
-"""``dumbbell validate --random N``: compares the simulator with the kernel in random conditions."""
+"""``dumbbell validate random N``: compares the simulator with the kernel in random conditions."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
 
-__all__ = ["run"]
+__all__ = ["random"]
 
 
-def run(
-    number: int | None,
-    options: Mapping[str, int | None],
-    others: bool,
-    *,
+@front.command(
+    "random",
+    "dumbbell validate random 60 --seed 7 --shrink 5 --out results/random",
+)
+@click.argument("number", type=click.IntRange(min=1), metavar="N", help="The number of scenarios.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S", help="Seed of the draws."
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=2),
+    default=3,
+    show_default=True,
+    metavar="R",
+    help="Runs of the kernel, and four times as many of the simulator.",
+)
+@click.option(
+    "--shrink",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="K",
+    help="Make the K worst cases smaller while they still differ, at most 24 runs each.",
+)
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Directory for the page, the worst cases, and the runs of the kernel.",
+)
+@front.jobs()
+@click.option("--list", "listed", is_flag=True, help="List the cases and do nothing else.")
+@front.json()
+def random(
+    number: int,
+    seed: int,
+    repetitions: int,
+    shrink: int,
     out: Path | None,
-    jobs: int,
+    jobs: int | None,
     listed: bool,
     as_json: bool,
 ) -> None:
-    """Compare random cases; exit code 1: a figure differs.
+    """Compare the simulator with the real kernel in scenarios that are drawn from stated ranges.
 
-    Parameters
-    ----------
-    options : mapping
-        ``seed``, ``repetitions`` and ``shrink``, None where not given.
-    others : bool
-        True if other cases are asked for too.
+    Exit code 1: a figure differs.
     """
     from dumbbell.backends import Simulator
-    from dumbbell.exceptions import DumbbellError
+    from dumbbell.common.processors import cores
     from dumbbell.kernel import find
     from dumbbell.kernel.uml.backend import Uml
     from dumbbell.kernel.validate.random_cases import RULE, compare_at_random, content, keep_worst, table
-    from dumbbell.kernel.validate.scenario_draws import REPETITIONS, drawn
+    from dumbbell.kernel.validate.scenario_draws import drawn
     from dumbbell.kernel.validate.verdicts import distribution, groups
     from dumbbell.report.write import write_content
 
-    if number is None:
-        given = ", ".join(f"--{name}" for name, value in options.items() if value is not None)
-        raise DumbbellError(f"{given}: only for scenarios that are drawn, with --random N")
-    if others:
-        raise DumbbellError("--random: the scenarios are drawn; leave out FILE, --only, --stored and --store")
-    defaults = {"seed": 1, "repetitions": REPETITIONS, "shrink": 0}
-    chosen = {name: defaults[name] if value is None else value for name, value in options.items()}
-    cases = list(drawn(number, chosen["seed"], chosen["repetitions"]))
+    cases = list(drawn(number, seed, repetitions))
     if listed:
         for case in cases:
             click.echo(f"# {case.name}\n{case.scenario.to_toml()}")
@@ -57,7 +77,7 @@ def run(
     version = find().version
     with output.progress("cases") as moved:
         done = compare_at_random(
-            cases, (Simulator(), Uml()), jobs=jobs, shrink=chosen["shrink"], keep=out, progress=moved
+            cases, (Simulator(), Uml()), jobs=jobs or cores(), shrink=shrink, keep=out, progress=moved
         )
     if as_json:
         rows = table(done.judged).to_dicts()

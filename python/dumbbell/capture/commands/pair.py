@@ -1,22 +1,22 @@
-"""``dumbbell analyze --pair A B``: matches two captures of one path."""
+"""``dumbbell analyze pair A B``: matches two captures of one path."""
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dumbbell.cli import output
+from dumbbell.capture.commands import options
+from dumbbell.capture.commands.output import Places, command, leave
+from dumbbell.cli import front, output
 
 if TYPE_CHECKING:
     import polars as pl
 
     from dumbbell.capture import Pair
 
-__all__ = ["analyze_pair"]
+__all__ = ["pair"]
 
 COLUMNS = {
     "packets_first": "packets",
@@ -31,28 +31,43 @@ COLUMNS = {
 """Column and heading: a direction's columns on the terminal."""
 
 
-def analyze_pair(
-    files: tuple[str, str],
-    *,
-    interval_s: float | None,
+@front.command(
+    "pair",
+    "dumbbell analyze pair sender.pcap receiver.pcap",
+    "dumbbell analyze pair sender.pcap receiver.pcap --same-clock --out results/path",
+)
+@click.argument("first", type=click.Path(), metavar="A", help="The capture at the sender.")
+@click.argument("second", type=click.Path(), metavar="B", help="The capture at the receiver.")
+@click.option("--same-clock", is_flag=True, help="One clock stamped both files, so delays are absolute.")
+@options.intervals
+@options.outputs(graphs=False)
+def pair(
+    first: str,
+    second: str,
     same_clock: bool,
+    interval: str | None,
     as_json: bool,
+    out: Path | None,
     csv: Path | None,
     parquet: Path | None,
-    out: Path | None,
 ) -> None:
-    """Match two captures; print and write the result."""
-    from dumbbell.capture import pair
+    """Match two captures of one path, packet by packet: one-way delays and losses between the two.
 
-    keep = bool(csv or parquet or out)
+    The exit code is 1 if a file is damaged or truncated.
+    """
+    from dumbbell.capture import pair as match
+
+    places = Places(csv, parquet, out)
+    files = (first, second)
+    interval_s = options.seconds("--interval", interval)
     # Read four times: for the offset, for the sides, for the clocks, for the delays.
     total = sum(Path(f).stat().st_size for f in files if Path(f).is_file())
     with output.progress("reading", unit="bytes") as moved:
-        found = pair(
+        found = match(
             *files,
             interval_s=interval_s,
             same_clock=same_clock,
-            matches=keep,
+            matches=bool(csv or parquet or out),
             progress=lambda done: moved(done, total),
         )
     for text in found.damage:
@@ -66,9 +81,8 @@ def analyze_pair(
         if busy.height:
             output.line("")
             output.print_frame("From place to place", _shown(busy))
-    _keep(found, csv, parquet, out)
-    if found.damage:
-        raise click.exceptions.Exit(1)
+    _keep(found, places)
+    leave(damaged=bool(found.damage))
 
 
 def _shown(busy: pl.DataFrame) -> pl.DataFrame:
@@ -83,22 +97,22 @@ def _shown(busy: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _keep(found: Pair, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
+def _keep(found: Pair, places: Places) -> None:
     from dumbbell.capture.files import write_frames
 
     tables = {"flows": found.flows, "series": found.series}
     if found.matches is not None:
         tables["matches"] = found.matches
-    if csv is not None:
-        write_frames(tables, csv, "csv")
-        output.note(f"tables in {csv}")
-    if parquet is not None:
-        write_frames(tables, parquet, "parquet")
-        output.note(f"tables in {parquet}")
-    if out is not None:
+    if places.csv is not None:
+        write_frames(tables, places.csv, "csv")
+        output.note(f"tables in {places.csv}")
+    if places.parquet is not None:
+        write_frames(tables, places.parquet, "parquet")
+        output.note(f"tables in {places.parquet}")
+    if places.out is not None:
         from dumbbell.capture.pair_report import write_pair_report
 
-        write_frames(tables, out / "data", "parquet")
+        write_frames(tables, places.out / "data", "parquet")
         with output.progress("figures") as moved:
-            page = write_pair_report(found, out, shlex.join(["dumbbell", *sys.argv[1:]]), progress=moved)
+            page = write_pair_report(found, places.out, command(), progress=moved)
         output.note(f"report {page}")
