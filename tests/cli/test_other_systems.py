@@ -18,7 +18,7 @@ REAL = ["--set", "flows.tcp.variant=cubic", "--set", "flows.tcp.stack=linux"]
 COMMANDS = {
     "run": ["run", "base.toml", "--out", "results", "-j", "4", "--trace"],
     "continue": ["run", "base.toml", "--out", "results", "-j", "2", "--trace"],
-    "plot": ["plot", "results", "-k", "cwnd", "-o", "cwnd.png"],
+    "plot": ["plot", "results", "-k", "cwnd", "--out", "cwnd.png"],
     "report": ["report", "results"],
     "stats": ["stats", "results", "--metric", "goodput_bps"],
     "compare": ["compare", "results", "results"],

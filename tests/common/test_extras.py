@@ -33,7 +33,7 @@ def line(module: str) -> str:
         ("jinja2", "study run quickstart --quick"),
         ("matplotlib", "study run quickstart --quick"),
         ("matplotlib", "plot kept --kind cwnd"),
-        ("matplotlib", "plot kept --kind bars -o bars.pdf"),
+        ("matplotlib", "plot kept --kind bars --out bars.pdf"),
         ("jinja2", "analyze nowhere.pcap --out analyzed"),
     ],
 )

@@ -109,10 +109,10 @@ def test_exit_codes_and_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert f"({figure:.4g} ms)" in capsys.readouterr().out
     with pytest.raises(DumbbellError, match="student: 's1' given: 's2' is needed"):
         run("lab", "check", str(folder), "--student", "s2")
-    assert run("lab", "grade", str(tmp_path), "--to", str(tmp_path / "grades.csv")) == 0
+    assert run("lab", "grade", str(tmp_path), "--out", str(tmp_path / "grades.csv")) == 0
     assert len(rows((tmp_path / "grades.csv").read_text(encoding="utf-8"))) == 2
     (folder / "scenario.toml").unlink()
-    assert run("lab", "grade", str(tmp_path), "--to", str(tmp_path / "grades.csv")) == 2
+    assert run("lab", "grade", str(tmp_path), "--out", str(tmp_path / "grades.csv")) == 2
     assert "scenario.toml: no such file" in capsys.readouterr().err
 
 

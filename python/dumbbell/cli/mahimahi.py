@@ -17,10 +17,11 @@ __all__ = ["mahimahi"]
     "dumbbell run first.toml --repetitions 4 --out results/first --trace",
     'dumbbell mahimahi results/first "r1->r2" --out down.trace',
     'dumbbell mahimahi results/first "r1->r2" --out down.trace --run 3 --from "5 s"',
+    removed={"-o": "--out"},
 )
 @click.argument("results", type=front.directory(), metavar="DIR", help="Results that --out and --trace kept.")
 @click.argument("link", metavar="LINK", help='A direction of a link, such as "r1->r2".')
-@click.option("--out", "-o", type=front.file(), required=True, metavar="FILE", help="The file to write.")
+@click.option("--out", type=front.file(), required=True, metavar="FILE", help="The file to write.")
 @click.option("--run", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="The run, from 0.")
 @click.option(
     "--from",

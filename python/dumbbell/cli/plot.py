@@ -22,9 +22,10 @@ OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "p
     "plot",
     "dumbbell plot results/sweep --kind bars --by variant",
     "dumbbell plot results/sweep --kind lines --metric goodput_bps --x cbr.application.rate --by tcp.variant",
-    "dumbbell plot results/first --kind cwnd --flow a -o cwnd.pdf    # results of a run with --trace",
-    "dumbbell plot results/sweep --kind plane --where cbr.application.rate='2 Mbit/s' --width column -o plane.pdf",
-    "dumbbell plot results/pairs --kind matrix -o matrix.html        # variants of two flows, interactive",
+    "dumbbell plot results/first --kind cwnd --flow a --out cwnd.pdf    # results of a run with --trace",
+    "dumbbell plot results/sweep --kind plane --cell cbr.application.rate='2 Mbit/s' --width column --out plane.pdf",
+    "dumbbell plot results/pairs --kind matrix --out matrix.html     # variants of two flows, interactive",
+    removed={"-o": "--out", "--where": "--cell", "--window": "--interval"},
 )
 @click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
 @click.option(
@@ -44,17 +45,17 @@ OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "p
 @click.option("--flow", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
 @click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
 @click.option(
-    "--where",
+    "--cell",
+    "cells",
     multiple=True,
     metavar="PATH=VALUE",
     help="Only the cells where a swept path has this value, for kinds over all runs. Repeatable.",
 )
 @click.option(
-    "--window", metavar="TIME", help="Length of the windows over which rates are computed, such as '100 ms'."
+    "--interval", metavar="TIME", help="Length of the intervals over which rates are computed, such as '100 ms'."
 )
 @click.option(
     "--out",
-    "-o",
     type=front.file(),
     metavar="FILE",
     help="The file: .png, .svg, .pdf or .html. Default: DIR/KIND.png.",
@@ -75,8 +76,8 @@ def plot(
     by: str | None,
     flow: tuple[str, ...],
     queue: tuple[str, ...],
-    where: tuple[str, ...],
-    window: str | None,
+    cells: tuple[str, ...],
+    interval: str | None,
     out: Path | None,
     width: str | None,
     bare: bool,
@@ -88,9 +89,9 @@ def plot(
     from dumbbell.scenario.units import PositiveDuration
 
     try:
-        window_s = PositiveDuration(window).seconds if window is not None else None
+        window_s = PositiveDuration(interval).seconds if interval is not None else None
     except ValueError as e:
-        raise DumbbellError(f"--window: {e}") from None
+        raise DumbbellError(f"--interval: {e}") from None
     results = load(directory)
     picture = make(
         results,
@@ -102,22 +103,22 @@ def plot(
         flow=list(flow) or None,
         queue=list(queue) or None,
         window_s=window_s,
-        where=_conditions(where) or None,
+        where=_conditions(cells) or None,
     )
     click.echo(write(picture, out or directory / f"{kind}.png", width=width, bare=bare))
     output.note(picture.title)
 
 
 def _conditions(given: tuple[str, ...]) -> dict[str, object]:
-    """Read the conditions of ``--where``."""
+    """Read the conditions of ``--cell``."""
     from dumbbell.exceptions import DumbbellError
 
     found: dict[str, object] = {}
     for text in given:
         path, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not path:
-            raise DumbbellError(f"--where: '{text}' given: PATH=VALUE is needed, such as tcp.variant=vegas")
+            raise DumbbellError(f"--cell: '{text}' given: PATH=VALUE is needed, such as tcp.variant=vegas")
         if path in found:
-            raise DumbbellError(f"--where: '{path}' is given twice")
+            raise DumbbellError(f"--cell: '{path}' is given twice")
         found[path] = value
     return found

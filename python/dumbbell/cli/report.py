@@ -16,8 +16,9 @@ __all__ = ["report"]
 @front.command(
     "report",
     "dumbbell run first.toml --out results/first && dumbbell report results/first",
-    "dumbbell report results/first -o hand-in/report.html",
+    "dumbbell report results/first --out hand-in/report.html",
     "dumbbell report results/ns2-cbr --format md    # the directory of a study",
+    removed={"-o": "--out"},
 )
 @click.argument(
     "directory",
@@ -25,9 +26,7 @@ __all__ = ["report"]
     metavar="DIR",
     help="Results that `dumbbell run --out` or `dumbbell study run` kept.",
 )
-@click.option(
-    "--out", "-o", type=front.file(), metavar="FILE", help="The file to write. Default: DIR/report.html or .md."
-)
+@click.option("--out", type=front.file(), metavar="FILE", help="The file to write. Default: DIR/report.html or .md.")
 @click.option(
     "--format",
     "form",

@@ -164,16 +164,17 @@ def _rows(checked: Sequence[Checked], solutions: bool) -> list[dict[str, object]
 @lab.command(
     "grade",
     examples=(
-        "dumbbell lab grade class --to grades.csv    # every hand-in in the folders of class",
+        "dumbbell lab grade class --out grades.csv    # every hand-in in the folders of class",
         "dumbbell lab grade class/s1/slow-start class/s2/slow-start --solutions > grades.csv",
     ),
+    removed={"--to": "--out"},
 )
 @click.argument("directories", type=front.directory(), metavar="DIR...", nargs=-1, required=True,
                 help="Hand-ins, or folders that hold hand-ins.")  # fmt: skip
-@click.option("--to", type=front.file(), metavar="FILE", help="The CSV file. Default: stdout.")
+@click.option("--out", type=front.file(), metavar="FILE", help="The CSV file. Default: stdout.")
 @click.option("--solutions", is_flag=True, help="Add the figure of each student's run.")
 @click.pass_context
-def grade(ctx: click.Context, directories: tuple[Path, ...], to: Path | None, solutions: bool) -> None:
+def grade(ctx: click.Context, directories: tuple[Path, ...], out: Path | None, solutions: bool) -> None:
     """Write the instructor's sheet: one row for each hand-in, with verdicts, answers and explanations.
 
     The exit code is 2 if a hand-in has problems: its row lists them.
@@ -185,14 +186,14 @@ def grade(ctx: click.Context, directories: tuple[Path, ...], to: Path | None, so
     folders = find_hand_ins(directories)
     with output.progress("hand-ins") as moved:
         sheet = write_sheet(folders, solutions=solutions, progress=moved)
-    if to is None:
+    if out is None:
         click.echo(sheet.text, nl=False)
     else:
         try:
-            to.write_text(sheet.text, encoding="utf-8")
+            out.write_text(sheet.text, encoding="utf-8")
         except OSError as e:
-            raise DumbbellError(f"{to}: can't be written: {e.strerror or e}") from None
-        click.echo(f"{to}: {counted(len(sheet.rows), 'hand-in')}")
+            raise DumbbellError(f"{out}: can't be written: {e.strerror or e}") from None
+        click.echo(f"{out}: {counted(len(sheet.rows), 'hand-in')}")
     troubled = [row for row in sheet.rows if row.problems]
     for row in troubled:
         for problem in row.problems:
