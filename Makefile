@@ -14,17 +14,47 @@ WASM := python/dumbbell/studio/dumbbell.wasm
 export PROPTEST_RNG_SEED ?= 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf kernel studio wheel docs deny audit miri clean help
+# Tests that failed are repeated once alone where this names the file that notes them (.ci/run).
+UNSTABLE ?=
+AGAIN := $(if $(UNSTABLE),$(BIN)/python tests/support/again.py $(UNSTABLE))
+PYTEST := $(AGAIN) $(BIN)/pytest
+PARALLEL := --numprocesses logical --dist worksteal
+
+.PHONY: demo test test-rest test-all test-kernel test-capture test-studies test-web test-cluster check bench bpf kernel studio wheel docs deny audit miri clean help
 
 help:            ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
 
 demo: $(READY)   ## the ns-2 report, reproduced: figures and verdicts in results/ns2-cbr
 	$(BIN)/dumbbell study run ns2-cbr --out results/ns2-cbr
 
-test: $(READY)   ## all tests, Rust and Python
-	cargo test --workspace --quiet
-	$(BIN)/pytest
+test: $(READY)   ## the quick tests, Rust and Python: what a change to the core, scenarios, captures or commands breaks
+	$(AGAIN) cargo test --workspace --quiet
+	$(PYTEST) $(PARALLEL) -m quick
+	@echo "The quick tests pass. The rest: make test-rest. One part of it: make test-kernel, test-capture, test-studies, test-web, test-cluster."
+
+test-rest: $(READY) ## all other tests; tests on the host's own clock run alone
+	$(PYTEST) $(PARALLEL) -m "not quick and not host_clock"
+	$(PYTEST) -m host_clock
+
+test-all: test test-rest ## all tests
+
+test-kernel: $(READY) ## tests of the host's kernel, of Linux in virtual time and of ssh
+	$(PYTEST) $(PARALLEL) -m "kernel and not host_clock"
+	$(PYTEST) -m "kernel and host_clock"
+
+test-capture: $(READY) ## tests of the analysis of captures
+	cargo test --package dumbbell-capture --quiet
+	$(PYTEST) $(PARALLEL) tests/capture
+
+test-studies: $(READY) ## tests of the studies, reports and labs
+	$(PYTEST) $(PARALLEL) -m "studies and not host_clock"
+
+test-web: $(READY) ## tests of the studio, and those in a browser
+	$(PYTEST) $(PARALLEL) -m "browser and not host_clock"
+
+test-cluster: $(READY) ## tests of sweeps on a cluster
+	$(PYTEST) $(PARALLEL) -m cluster
 
 check: $(READY)  ## format, lints, types, stubs
 	rustfmt --edition 2024 --check $(filter %.rs,$(RUST)) # not `cargo fmt`: it misses modules that a macro declares

@@ -13,28 +13,37 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import required
 from dumbbell import Scenario
 from hosts import require_link_emulation
 from machines import require_uml
 from remote_machines import machines, require_machines
 from scenario_texts import BASE, FULL
+from tiers import MARKERS, markers
 
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
-HOST_CLOCK = {"require_link_emulation", "require_machines"}
-"""Fixtures of tests that measure on the host's own clock; other such tests have the marker ``host_clock``."""
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the choice by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Repeat a failed test on the host's own clock, at most twice: other programs may have disturbed it."""
+    """Add the markers. A failed test on the host's own clock is repeated: other programs may have disturbed it."""
     for item in items:
-        if HOST_CLOCK & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("host_clock"):
+        if isinstance(item, pytest.Function):
+            for name in sorted(markers(item)):
+                item.add_marker(name)
+        if item.get_closest_marker("host_clock"):
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Forget the runs that tests of this file share, if the last attempt with them failed."""
+    required.quick = item.get_closest_marker("quick") is not None
     if getattr(item, "execution_count", 1) > 1 and isinstance(item, pytest.Function):
         for value in vars(item.module).values():
             if hasattr(value, "cache_clear"):

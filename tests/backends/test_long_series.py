@@ -121,7 +121,7 @@ print(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1
 
 def test_memory_stays_flat_over_simulated_time(tmp_path: Path) -> None:
     read = Path("/proc/self/status").exists()
-    require("host", None if read else "the largest resident set is read from /proc")
+    require("linux", None if read else "the largest resident set is read from /proc")
     scenario = Scenario.from_dict({**DOCUMENT, "trace": {"series": ["flows"]}, "capture": ["bottleneck"]})
     (tmp_path / "s.toml").write_text(scenario.to_toml())
 

@@ -83,7 +83,7 @@ def test_every_transfer_is_counted_in_any_number_of_threads(transport: str) -> N
 def test_memory_is_bounded_by_the_connections_at_a_time(transport: str, kib: int) -> None:
     """A connection takes a few KiB while it is open; those of transfers one after the other are freed."""
     read = Path("/proc/self/status").exists()
-    require("host", None if read else "the largest resident set is read from /proc")
+    require("linux", None if read else "the largest resident set is read from /proc")
 
     def peak_kib(*given: str) -> int:
         command = [sys.executable, "-c", RUN, transport, *given]

@@ -44,7 +44,7 @@ def peak_kib(duration: str) -> int:
 
 def test_memory_stays_flat_over_simulated_time() -> None:
     read = Path("/proc/self/status").exists()
-    require("host", None if read else "the largest resident set is read from /proc")
+    require("linux", None if read else "the largest resident set is read from /proc")
     # Twenty times as many packets. One number kept for each would show: 380 s are some 500 000 packets, 8 bytes each
     # make 4 MB. Allocators and page sizes account for a few hundred KiB from run to run.
     short, long = peak_kib("20 s"), peak_kib("400 s")

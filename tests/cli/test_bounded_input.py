@@ -190,7 +190,7 @@ main()
 
 def test_a_scenario_that_memory_cannot_hold_is_one_line(tmp_path: Path) -> None:
     limited = Path("/proc/self/statm").exists()
-    require("host", None if limited else "the size of the process is read from /proc")
+    require("linux", None if limited else "the size of the process is read from /proc")
     (tmp_path / "small.toml").write_text(SHORT)
     with (tmp_path / "large.toml").open("w") as file:
         file.write(SHORT)

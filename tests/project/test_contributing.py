@@ -40,7 +40,7 @@ def test_every_path_exists() -> None:
 
 
 def test_every_command_is_a_target_of_make() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {row[0].strip("`").removeprefix("make ") for row in rows(PAGE, "command")}
     assert named == targets - {"help", "clean"}
 

@@ -542,7 +542,7 @@ def test_a_library_that_prints_leaves_json_whole(place: Path, broken: Path, cli:
 def test_a_library_that_ends_the_process_is_an_error(place: Path, broken: Path, cli: Cli, jobs: str) -> None:
     """Its exit code was the command's: 0 without results."""
     libc = platform.libc_ver()[0]
-    require("host", None if libc == "glibc" else "other C libraries keep the variables of a thread in exit()")
+    require("linux", None if libc == "glibc" else "other C libraries keep the variables of a thread in exit()")
     done = cli("run", str(with_library(place, broken, ', how = "exit"')), "--json", "--jobs", jobs)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1] == "error: the library of 'gentle' has ended the process"

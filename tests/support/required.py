@@ -1,10 +1,11 @@
 """Requirements of tests: a test skips with one line that says how to get what is missing, or fails where it must run.
 
 ``DUMBBELL_KERNEL_TESTS=required`` (set by ``.ci/run``) makes every missing requirement a failure. A list of words
-requires only some: ``host`` (the host's own kernel, and root), ``users`` (ordinary users can make namespaces),
-``uml`` (the virtual-time kernel), ``programs`` (of the host: a browser, ns-2, tshark, iperf3, valgrind and others),
-``packages`` (of Python: the extras ``dev``, ``studies``, ``web``, ``ssh`` and ``cluster``), ``studio``
-(``dumbbell.wasm``), ``wheel`` (a wheel of ``make wheel``, and an index of packages to install it).
+requires only some: ``linux`` (what each Linux has, such as /proc), ``host`` (the host's own kernel, and root),
+``users`` (ordinary users can make namespaces), ``uml`` (the virtual-time kernel), ``programs`` (of the host:
+a browser, ns-2, tshark, iperf3, valgrind and others), ``packages`` (of Python: the extras ``dev``, ``studies``,
+``web``, ``ssh`` and ``cluster``), ``studio`` (``dumbbell.wasm``),
+``wheel`` (a wheel of ``make wheel``, and an index of packages to install it).
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Literal
 
 import pytest
 
-__all__ = ["require", "require_packages", "require_programs", "require_root"]
+__all__ = ["quick", "require", "require_packages", "require_programs", "require_root"]
 
-Group = Literal["host", "users", "uml", "programs", "packages", "studio", "wheel"]
+Group = Literal["linux", "host", "users", "uml", "programs", "packages", "studio", "wheel"]
 
+quick = False
+"""The running test is quick: it requires packages and Linux, nothing else (tiers.py)."""
 WORDS = os.environ.get("DUMBBELL_KERNEL_TESTS", "").split()
 PACKAGES = {
     "cargo": "cargo",
@@ -48,6 +51,8 @@ PACKAGES = {
 
 def require(group: Group, reason: str | None) -> None:
     """Skip a test for this reason; fail it if tests of that group are required. None: nothing is missing."""
+    if quick and group not in ("packages", "linux"):
+        pytest.fail(f"a quick test requires {group!r}: tests/support/tiers.py didn't see it; add a marker")
     if reason is None:
         return
     if group in WORDS or "required" in WORDS:
