@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +14,8 @@ import pytest
 from conftest import BASE
 
 import dumbbell
+from required import require
+from waiting import cpu_s, wait_until
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -120,14 +122,11 @@ def test_closed_pipe_is_no_error_message(base_file: Path) -> None:
 
 
 def test_killed_process_loses_nothing_finished(cli: Cli, base_file: Path, tmp_path: Path) -> None:
-    import time
-
     args = ["run", str(base_file), "--set", "duration=20 s", "--repetitions", "40", "--json"]
     command = [sys.executable, "-m", "dumbbell", *args, "--out", str(tmp_path / "out"), "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     journal = tmp_path / "out" / "runs" / "journal.jsonl"
-    while process.poll() is None and (not journal.exists() or len(journal.read_text().splitlines()) < 1 + 5):
-        time.sleep(0.01)
+    wait_until(lambda: journal.exists() and len(journal.read_text().splitlines()) >= 1 + 5, process)
     process.kill()
     process.wait()
     assert len(journal.read_text().splitlines()) >= 1 + 5
@@ -139,16 +138,21 @@ def test_killed_process_loses_nothing_finished(cli: Cli, base_file: Path, tmp_pa
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupted_run_ends_at_once(base_file: Path, tmp_path: Path, number: int, code: int, jobs: str) -> None:
+    linux = Path("/proc/self/stat").exists()
+    require("linux", None if linux else "the CPU time of the process is read from /proc")
     long = ["--set", "duration=100000 s", "--repetitions", "4", "--jobs", jobs]
     command = [sys.executable, "-m", "dumbbell", "run", str(base_file), *long, "--out", "out"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    while not (tmp_path / "out" / "runs").exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    time.sleep(0.5)  # the runs, each of minutes, have begun
-    began = time.monotonic()
+    wait_until((tmp_path / "out" / "runs").exists, process)
+    start = cpu_s(process.pid)
+    wait_until(lambda: cpu_s(process.pid) > start + 0.5, process)  # the runs, each of minutes, have begun
+    begun = cpu_s(process.pid)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    assert process.stderr is not None
+    with process.stderr:
+        said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == code, said
-    assert time.monotonic() - began < 5
+    assert used.ru_utime + used.ru_stime < begun + 5
     assert not (tmp_path / "out" / ".partial").exists()

@@ -32,7 +32,7 @@ main()
 
 def interrupted(module: str, how: str = "default") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM, module, how], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", PROGRAM, module, how], capture_output=True, text=True, check=False, timeout=300
     )
 
 
@@ -106,7 +106,7 @@ main()
 @pytest.mark.parametrize("place", ["wait", "del", "os", "own", "runtime"])
 def test_a_signal_ends_a_run_where_its_exception_is_lost(base_file: Path, place: str, number: int, code: int) -> None:
     command = [sys.executable, "-c", SIGNALED, str(int(number)), place, str(base_file.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == code, done.stderr
     assert [line for line in done.stderr.splitlines() if line.startswith("error")] == (
         ["error: interrupted"] if number == signal.SIGINT else []
@@ -135,7 +135,7 @@ def moved(done, total):
         if sys.argv[2] == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         os.killpg(0, signal.SIGINT)
-        time.sleep(60)  # the signal ends it
+        time.sleep(300)  # the signal ends it
 
 try:
     files.save_all(pictures, sys.argv[1], jobs=2, progress=moved)
@@ -151,7 +151,7 @@ def drawn_until(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
     require_packages("matplotlib")
     return subprocess.run(
         [sys.executable, "-c", DRAWING, str(folder), end],
-        capture_output=True, text=True, check=False, timeout=120, start_new_session=True,
+        capture_output=True, text=True, check=False, timeout=300, start_new_session=True,
     )  # fmt: skip
 
 

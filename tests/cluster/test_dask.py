@@ -24,6 +24,7 @@ from dumbbell.common.extras import EXTRAS
 from dumbbell.results.running import worker_runs
 from dumbbell.workers.places import read
 from required import require_packages
+from waiting import DEADLINE_S
 
 DOCUMENT = {
     "name": "dask",
@@ -51,7 +52,7 @@ def started() -> Iterator[tuple[str, list[int], subprocess.Popen[str]]]:
     address, *pids = process.stdout.readline().split()
     yield address, [int(pid) for pid in pids], process
     process.stdin.close()
-    process.wait(timeout=60)
+    process.wait(timeout=DEADLINE_S)
     process.stdout.close()
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +24,7 @@ from dumbbell.kernel.uml.backend import Uml
 from dumbbell.results import run
 from hosts import scenario
 from required import require_programs
+from waiting import wait_until
 
 DUMBBELL = [sys.executable, "-m", "dumbbell"]
 
@@ -209,8 +209,7 @@ def test_commands_run_while_flows_run(tmp_path: Path) -> None:
     line = [*DUMBBELL, "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while process.poll() is None and not [n for n in live_networks() if n.number == process.pid]:
-            time.sleep(0.02)
+        wait_until(lambda: any(n.number == process.pid for n in live_networks()), process)
         network = find_live(process.pid)
         with network.started("f.from", ["ping", "-c", "1", "f.to"], stdout=subprocess.PIPE) as ping:
             assert b"1 received" in ping.communicate()[0]

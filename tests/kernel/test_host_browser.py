@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_host_web import wait_for
 
 from dumbbell import DumbbellError, run
 from dumbbell.common.run_folders import HOST_PREFIX, clean
@@ -24,6 +23,7 @@ from dumbbell.scenario.flow.browser import SEGMENT_BYTES
 from hosts import scenario
 from kernels import flow
 from required import require_packages, require_programs
+from waiting import wait_until
 
 PLAYER = Path(browser_record.__file__).with_name("player")
 
@@ -201,7 +201,7 @@ def test_nothing_is_left_after_a_kill(victim: str, tmp_path: Path) -> None:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file_of_errors)
     place = f"{HOST_PREFIX}{process.pid}-"
     try:
-        assert wait_for(lambda: any("--type=renderer" in command for command in started(place).values()), 200)
+        wait_until(lambda: any("--type=renderer" in command for command in started(place).values()), process)
         if victim == "driver":
             # Besides the driver, the processes that isolate it have its command as their arguments.
             commands = {pid: command.split() for pid, command in started(place).items()}
@@ -216,7 +216,7 @@ def test_nothing_is_left_after_a_kill(victim: str, tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert wait_for(lambda: not started(place), 200)
+    wait_until(lambda: not started(place))
     # The profile lies in the run's folder.
     clean()
     assert not list(Path(tempfile.gettempdir()).glob(f"{place}*"))

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from dumbbell.common.run_folders import HOST_PREFIX, clean
 from dumbbell.kernel.host.features import bpf_variants
 from hosts import registered, scenario
+from waiting import DEADLINE_S, cpu_s, wait_until, working_in
 
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
@@ -48,19 +48,17 @@ def state() -> State:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     links = "\n".join(line.split(":")[1] for line in output_of("ip", "-o", "link").splitlines())
-    return output_of("ip", "netns"), links + registered(), "\n".join(processes()), in_bpf()
+    return output_of("ip", "netns"), links + registered(), str(processes()), in_bpf()
 
 
-def processes(of: str = "") -> list[str]:
+def processes(of: str = "") -> list[int]:
     """List the processes of runs, or of those whose folder begins so: others may be at work on this host too."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{HOST_PREFIX}{of}" in str((entry / "cwd").readlink()):
-                found.append(entry.name)
-        except OSError:
-            continue
-    return found
+    return working_in(f"{HOST_PREFIX}{of}")
+
+
+def files(process: subprocess.Popen[bytes], name: str) -> list[Path]:
+    """Find a file in the folders of a process's runs."""
+    return list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*/{name}"))
 
 
 @pytest.fixture
@@ -105,22 +103,16 @@ def test_processes_that_programs_start_end_with_the_run(which: signal.Signals, t
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for_run(process)
-        until = time.monotonic() + 30
-        folders = f"{HOST_PREFIX}{process.pid}-*/flow-0-client/there"
-        while not list(Path(tempfile.gettempdir()).glob(folders)) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert len(commands_with(sleep)) >= 3  # sh and both that it has started
+        wait_until(lambda: files(process, "flow-0-client/there"), process)
+        wait_until(lambda: len(commands_with(sleep)) >= 3, process)  # sh and both that it has started
         process.send_signal(which)
-        process.wait(timeout=30)
+        process.wait(timeout=DEADLINE_S)
     finally:
         process.kill()
         process.wait()
     clean()
-    assert settles(before)
-    until = time.monotonic() + 30
-    while commands_with(sleep) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not commands_with(sleep)
+    wait_until(lambda: is_as(before))
+    wait_until(lambda: not commands_with(sleep))
 
 
 def commands_with(text: str) -> list[str]:
@@ -136,51 +128,51 @@ def commands_with(text: str) -> list[str]:
 
 
 def wait_for_run(process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 60
-    while not processes(f"{process.pid}-") and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
-    assert processes(f"{process.pid}-"), process.poll()
+    wait_until(lambda: processes(f"{process.pid}-"), process)
 
 
-def settles(before: State) -> bool:
-    """Wait until all is as before; BPF objects of an earlier run may have been removed meanwhile."""
-
-    def settled() -> bool:
-        now = state()
-        return now[:3] == before[:3] and now[3] <= before[3]
-
-    until = time.monotonic() + 20
-    while not settled() and time.monotonic() < until:
-        time.sleep(0.05)
-    return settled()
+def is_as(before: State) -> bool:
+    """Compare with the state now; BPF objects of an earlier run may have been removed meanwhile."""
+    now = state()
+    return now[:3] == before[:3] and now[3] <= before[3]
 
 
+def worked(seconds: float) -> Callable[[subprocess.Popen[bytes]], bool]:
+    """The run's process has used this CPU time: moments while it makes its network, and after."""
+    return lambda process: cpu_s(*processes(f"{process.pid}-")) >= seconds
+
+
+def has_network(process: subprocess.Popen[bytes]) -> bool:
+    return bool(files(process, "network.json"))
+
+
+@pytest.mark.parametrize("emulation", ["link", "tc"])
 @pytest.mark.parametrize(
-    ("emulation", "after"),
-    [*(("link", t) for t in (0.0, 0.004, 0.03, 0.2, 1.3)), *(("tc", t) for t in (0.0, 0.02, 0.06, 0.4, 1.3))],
+    "moment",
+    [worked(0), worked(0.01), worked(0.03), has_network, worked(0.3)],
+    ids=["0", "0.01", "0.03", "network", "0.3"],
 )
 def test_a_kill_leaves_nothing_that_clean_does_not_remove(
-    emulation: str, after: float, request: pytest.FixtureRequest
+    emulation: str, moment: Callable[[subprocess.Popen[bytes]], bool], request: pytest.FixtureRequest
 ) -> None:
     del emulation  # the fixture reads it
     before = state()
     process = request.getfixturevalue("running")
     wait_for_run(process)
-    time.sleep(after)
+    wait_until(lambda: moment(process), process)
     process.kill()
     process.wait()
     clean()
-    assert settles(before)
-    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
+    wait_until(lambda: is_as(before))
+    assert not files(process, "")
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_interrupts_leave_nothing_at_all(which: signal.Signals, request: pytest.FixtureRequest) -> None:
     before = state()
     process = request.getfixturevalue("running")
-    wait_for_run(process)
-    time.sleep(0.3)
+    wait_until(lambda: has_network(process), process)
     process.send_signal(which)
-    assert process.wait(timeout=30) == (130 if which == signal.SIGINT else 143)
-    assert settles(before)
-    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
+    assert process.wait(timeout=DEADLINE_S) == (130 if which == signal.SIGINT else 143)
+    wait_until(lambda: is_as(before))
+    assert not files(process, "")

@@ -13,6 +13,7 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.host_kernel import HostKernel
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.results.runs.record import jobs_of
+from waiting import DEADLINE_S
 
 SCENARIO = """
 name = "together"
@@ -48,7 +49,7 @@ class Counting(LinkEmulation):
             self.now += 1
             self.most = max(self.most, self.now)
             self.begun.append(job.repetition)
-        self._barrier.wait(timeout=60)
+        self._barrier.wait(timeout=DEADLINE_S)
         with self._lock:
             self.now -= 1
         if job.repetition == 1:

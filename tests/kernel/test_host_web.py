@@ -6,8 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from dumbbell.kernel.programs import commands
 from hosts import scenario
 from kernels import flow
 from required import require_packages, require_programs
+from waiting import wait_until, working_in
 
 SIZE = 300_000
 
@@ -119,31 +119,18 @@ def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        assert wait_for(lambda: any("web_client.py" in p for p in processes(process.pid)), 60)
+        wait_until(lambda: any("web_client.py" in command for command in commands_of(process.pid)), process)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert wait_for(lambda: not processes(process.pid), 60)
+    wait_until(lambda: not commands_of(process.pid))
     clean()
 
 
-def processes(run_by: int) -> list[str]:
+def commands_of(run_by: int) -> list[str]:
     """Return the command lines of the processes that work in the folders of a run."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{HOST_PREFIX}{run_by}-" in str((entry / "cwd").readlink()):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
+    for pid in working_in(f"{HOST_PREFIX}{run_by}-"):
+        with suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " "))
     return found
-
-
-def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait until a condition holds; False after ``seconds``."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from dumbbell.kernel.uml import patch, source, store, tools
 from dumbbell.kernel.uml.build_folder import clean_builds
 from dumbbell.kernel.uml.patch import EDITS, Edit
 from required import require, require_programs
+from waiting import is_alive, wait_until
 
 
 def a_kernel(cache: Path, version: str, key: str) -> Path:
@@ -129,10 +129,7 @@ def test_a_killed_build_leaves_neither_folder_nor_process(tmp_path: Path) -> Non
     killed.kill()
     killed.communicate()
     assert left.is_dir()
-    until = time.monotonic() + 60
-    while (place := Path(f"/proc/{child}/cmdline")).exists() and place.read_bytes() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not place.exists() or not place.read_bytes()  # gone, or a zombie
+    wait_until(lambda: not is_alive(child))
     # The next build removes what the killed one left, but not what another one uses.
     other, used, _ = begun()
     assert not left.exists()
@@ -171,9 +168,7 @@ def test_an_ended_build_leaves_nothing_that_clean_does_not_remove(
     source_file.touch()
     command = [sys.executable, "-m", "dumbbell", "kernel", "build", "--again", "--source", str(source_file)]
     process = subprocess.Popen(["env", "--default-signal=INT", *command], stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not slow_tar.exists() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(slow_tar.exists, process)
     unpacking = int(slow_tar.read_text())
     place = tmp_path / "cache" / "kernel"
     assert [p.name for p in place.glob(".build-*/*")].count("unpacked") == 1
@@ -181,9 +176,7 @@ def test_an_ended_build_leaves_nothing_that_clean_does_not_remove(
     _, printed = process.communicate()
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[which]
     assert "Traceback" not in printed
-    while (program := Path(f"/proc/{unpacking}/cmdline")).exists() and program.read_bytes():
-        assert time.monotonic() < until + 60
-        time.sleep(0.01)
+    wait_until(lambda: not is_alive(unpacking))
     if which == signal.SIGKILL:
         (left,) = place.iterdir()
         done = subprocess.run([sys.executable, "-m", "dumbbell", "clean"], capture_output=True, text=True, check=True)

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 
 from dumbbell import Scenario
 from remote_machines import Machines
+from waiting import DEADLINE_S, wait_until
 
 pytestmark = pytest.mark.usefixtures("require_machines")
 
@@ -119,23 +119,19 @@ def test_congestion_control_that_a_machine_lacks(machines: Machines) -> None:
     assert "flows.f.variant: host 'client' (10.78.0.2) doesn't have 'cdg'" in found
 
 
+def connected(machines: Machines) -> bool:
+    """The flow has a connection."""
+    return ":21000" in machines.inside("client", "ss", "-tnH", "state", "established").stdout
+
+
 def while_it_runs(machines: Machines, act: Callable[[], None], *arguments: str | Path) -> tuple[int, str, str]:
-    """Run ``dumbbell``, and act once when the flow has a connection."""
+    """Run ``dumbbell``, and act once when the flow has a connection: a run long enough for it."""
     process = subprocess.Popen(
         machines.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=machines.folder
     )
-
-    def wait_and_act() -> None:
-        while process.poll() is None:
-            if ":21000" in machines.inside("client", "ss", "-tnH", "state", "established").stdout:
-                act()
-                return
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=wait_and_act)
-    thread.start()
+    wait_until(lambda: connected(machines), process)
+    act()
     out, err = process.communicate(timeout=600)
-    thread.join()
     return process.returncode, out, err
 
 
@@ -146,7 +142,7 @@ def kill_agents(machines: Machines, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["server", "router"])
 def test_a_killed_agent_costs_an_attempt_and_the_study_goes_on(machines: Machines, name: str) -> None:
-    arguments = call(machines, *QUICK, "--json", repetitions=2)
+    arguments = call(machines, *QUICK, "--json", repetitions=2, duration="6 s")
     code, out, err = while_it_runs(machines, lambda: kill_agents(machines, name), *arguments)
     assert (code, len(json.loads(out)["runs"])) == (0, 2), err
     assert machines.left() == []
@@ -176,8 +172,7 @@ def test_a_cut_link_is_noticed_and_the_run_is_made_again(machines: Machines) -> 
     def cut() -> None:
         before = set(machines.agents("client"))
         machines.inside("server", "ip", "link", "set", "ssh", "down")
-        while before & set(machines.agents("client")):
-            time.sleep(0.02)
+        wait_until(lambda: not before & set(machines.agents("client")))
         machines.inside("server", "ip", "link", "set", "ssh", "up")
         for pid in machines.agents("server"):  # sshd notices the cut much later than we do
             os.kill(pid, signal.SIGKILL)
@@ -193,11 +188,9 @@ def test_an_interrupted_run_leaves_nothing(machines: Machines, how: signal.Signa
     process = subprocess.Popen(
         machines.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=machines.folder
     )
-    while ":21000" not in machines.inside("client", "ss", "-tnH", "state", "established").stdout:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    wait_until(lambda: connected(machines), process)
     process.send_signal(how)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=DEADLINE_S)
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in err

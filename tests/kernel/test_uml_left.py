@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from dumbbell.kernel import Kernel
 from dumbbell.kernel.guest import command_line, prepare
 from machines import KERNELS, once, scenario
 from required import require_root
+from waiting import DEADLINE_S, cpu_s, wait_until, working_in
 
 pytestmark = pytest.mark.usefixtures("require_uml")
 
@@ -88,16 +88,9 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
     assert (place / "result.json").stat().st_uid == nobody
 
 
-def of_process(pid: int) -> list[str]:
+def of_process(pid: int) -> list[int]:
     """The processes that work in a folder of that process's runs."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"/{PREFIX}{pid}-" in str((entry / "cwd").readlink()):
-                found.append(entry.name)
-        except OSError:
-            continue
-    return found
+    return working_in(f"/{PREFIX}{pid}-")
 
 
 @pytest.fixture
@@ -109,36 +102,27 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     # Children of a background job inherit its ignored SIGINT.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 120
-    while not of_process(process.pid) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    assert of_process(process.pid), process.poll()
+    wait_until(lambda: of_process(process.pid), process)
     yield process
     process.kill()
     process.wait()
 
 
-def gone(pid: int) -> bool:
-    until = time.monotonic() + 30
-    while of_process(pid) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not of_process(pid)
-
-
 @pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
 def test_kill_leaves_no_process_and_the_next_run_no_folder(running: subprocess.Popen[bytes], after: float) -> None:
-    time.sleep(after)
+    """At any moment of the start and of the run, in CPU time of the machine."""
+    wait_until(lambda: cpu_s(*of_process(running.pid)) >= after, running)
     running.kill()
     running.wait()
     clean()  # a process of the machine may be stopped, its tracer dead
-    assert gone(running.pid)
+    wait_until(lambda: not of_process(running.pid))
     assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_interrupts_leave_nothing(running: subprocess.Popen[bytes], which: signal.Signals) -> None:
     running.send_signal(which)
-    assert running.wait(timeout=60) != 0
+    assert running.wait(timeout=DEADLINE_S) != 0
     clean()
-    assert gone(running.pid)
+    wait_until(lambda: not of_process(running.pid))
     assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]

@@ -20,6 +20,7 @@ from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioErr
 from dumbbell.scenario.own import disciplines as own_disciplines
 from python_disciplines import CODEL, DROPTAIL, RED
 from required import require_packages
+from waiting import DEADLINE_S
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -467,7 +468,7 @@ def test_ctrl_c_ends_a_discipline_that_never_returns(place: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
 

@@ -22,6 +22,7 @@ from dumbbell.plan import build as plan
 from dumbbell.scenario.own import variants as own_variants
 from plugin_crates import blocks, build, new_crate
 from required import require, require_programs
+from waiting import DEADLINE_S
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -353,7 +354,7 @@ def test_ctrl_c_ends_a_variant_that_never_returns(place: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
 

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from dumbbell.studies import Done, Verdict, run_study, studies, study
 from kept_runs import count_made, kept
 from required import require_packages
+from waiting import DEADLINE_S, wait_until
 from whole_verdicts import unlike_whole
 
 require_packages("matplotlib", "jinja2")
@@ -187,11 +187,9 @@ def test_interrupted_study_goes_on(
     options = ["--quick", "--no-kernel", "--out", str(out)]
     command = [sys.executable, "-m", "dumbbell", "study", "run", "netem-iperf", *options]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while kept(out) < 60:
-        assert child.poll() is None, "the study ended before it could be interrupted"
-        time.sleep(0.01)
+    wait_until(lambda: kept(out) >= 60, child)
     child.send_signal(blow)
-    assert child.wait(timeout=60) != 0
+    assert child.wait(timeout=DEADLINE_S) != 0
     before = kept(out)
     assert 60 <= before < whole.runs
     made = count_made(monkeypatch)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from dumbbell import BackendError
 from dumbbell.workers import Pool, allowed, at_most, limit
+from waiting import DEADLINE_S, is_alive, wait_until
 
 MAKER = "worker_tasks:maker"
 
@@ -120,17 +120,6 @@ def test_workers_end_with_the_process_that_started_them(number: signal.Signals) 
         os.killpg(parent.pid, number)  # as the terminal does
     else:
         parent.kill()
-    out, err = parent.communicate(timeout=60)
+    out, err = parent.communicate(timeout=DEADLINE_S)
     assert (out, err) == ("interrupted\n" if number == signal.SIGINT else "", "")
-    deadline = time.monotonic() + 60
-    while any(map(is_alive, pids)):
-        assert time.monotonic() < deadline, "a worker is left"
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Return True if a process exists that has not ended."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    wait_until(lambda: not any(map(is_alive, pids)))
