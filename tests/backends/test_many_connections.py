@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 
 import dumbbell
 from dumbbell import Scenario
-from required import require
+from memory import growth_kib, peak_kib
 
 TRANSFERS = 10_500
 RUN = """
-import re, sys
-from pathlib import Path
 from test_many_connections import scenario
 import dumbbell
 
 results = dumbbell.run(scenario(*sys.argv[1:]), jobs=1)
 assert results.runs[0].flows[0]["transfers_completed"] == 10_500
-print(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """
 
 
@@ -82,13 +75,7 @@ def test_every_transfer_is_counted_in_any_number_of_threads(transport: str) -> N
 @pytest.mark.parametrize(("transport", "kib"), [("tcp", 8), ("quic", 24)])
 def test_memory_is_bounded_by_the_connections_at_a_time(transport: str, kib: int) -> None:
     """A connection takes a few KiB while it is open; those of transfers one after the other are freed."""
-    read = Path("/proc/self/status").exists()
-    require("linux", None if read else "the largest resident set is read from /proc")
-
-    def peak_kib(*given: str) -> int:
-        command = [sys.executable, "-c", RUN, transport, *given]
-        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
-        return int(done.stdout)
-
-    few, many = peak_kib("3000 /s", "1 ms"), peak_kib("30000 /s", "1 s")
-    assert TRANSFERS < many - few < TRANSFERS * kib, (few, many)
+    limit = TRANSFERS * kib
+    few, many = (transport, "3000 /s", "1 ms"), (transport, "30000 /s", "1 s")
+    grown = growth_kib(lambda: peak_kib(RUN, *few), lambda: peak_kib(RUN, *many), limit)
+    assert TRANSFERS < grown < limit
