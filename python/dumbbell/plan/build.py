@@ -7,8 +7,8 @@ from typing import Any
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.flow.application import Ping
-from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.flow.default_jitter import default_jitters
+from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.flow.web import Web
 from dumbbell.scenario.flow.workload import Workload
 from dumbbell.scenario.layout.model import Drop
