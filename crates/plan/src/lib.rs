@@ -23,7 +23,7 @@ pub use link_plan::{LinkPlan, LinkSettings};
 pub use medium::MediumPlan;
 pub use optional::Optional;
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
+    AppPlan, CapturePlan, CapturePoint, DropPlan, FORMAT, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
     QlogVersion, SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FlowResult, Name, QueueResult, Transfer};

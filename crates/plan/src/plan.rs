@@ -13,10 +13,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+/// The version of the plan's format.
+pub const FORMAT: u32 = 1;
+
 /// The plan of one run, as the Python package writes it and the back ends read it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// Version of the format, 1 if a plan names none. A newer one is refused.
+    #[serde(default = "newest", deserialize_with = "known")]
+    #[schemars(range(min = 1, max = 1))]
+    pub format: u32,
     /// Seed of every random stream of the run.
     pub seed: u64,
     /// Length of the run, ns.
@@ -190,6 +197,19 @@ impl FlowPlan {
         use AppPlan::{Cbr, Objects, Onoff, Video};
         tls.is_some() || matches!(self.application, Cbr { .. } | Onoff { .. } | Video(_) | Objects(_))
     }
+}
+
+fn newest() -> u32 {
+    FORMAT
+}
+
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let given = u32::deserialize(from)?;
+    if given == FORMAT {
+        return Ok(given);
+    }
+    let message = format!("format: {given} given: this version of Dumbbell reads plans of format {FORMAT}");
+    Err(serde::de::Error::custom(message))
 }
 
 fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error> {

@@ -6,7 +6,7 @@
 
 #![expect(clippy::expect_used, reason = "a schema that cannot be read fails its test")]
 
-use dumbbell_plan::{Plan, check, schema};
+use dumbbell_plan::{FORMAT, Plan, check, schema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -168,6 +168,17 @@ fn the_example_is_a_valid_plan() {
     let schema = Schema::new();
     check(&read(schema.example()).unwrap()).unwrap();
     assert!(schema.accepts(schema.example()));
+}
+
+#[test]
+fn plans_of_a_newer_format_are_refused() {
+    let schema = Schema::new();
+    let mut plan = schema.example().clone();
+    plan.as_object_mut().expect("an object").remove("format");
+    assert_eq!(read(&plan).expect("a plan of the first format").format, 1);
+    plan["format"] = json!(FORMAT + 1);
+    let error = read(&plan).expect_err("a newer format").to_string();
+    assert_eq!(error, "format: 2 given: this version of Dumbbell reads plans of format 1");
 }
 
 #[test]

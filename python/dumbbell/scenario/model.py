@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError
 
+from dumbbell.common.formats import newer
 from dumbbell.common.reading import read_text
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
@@ -41,6 +42,7 @@ from dumbbell.scenario.units import Duration, PositiveDuration
 
 __all__ = ["Cell", "Cells", "Scenario", "load"]
 
+FORMAT = 1
 TIMED = frozenset({"duration", "flows", "measure_from", "repetitions", "start_jitter", "until"})
 """Parts whose values have to suit each other."""
 
@@ -64,6 +66,8 @@ class Scenario(Part):
         With everything that is wrong, each with its place.
     """
 
+    format: Annotated[Whole, Field(ge=1, le=FORMAT)] = Field(default=FORMAT, exclude=True)
+    """Version of the format of scenarios. A newer one is refused."""
     name: Annotated[Text, Field(min_length=1, max_length=LONGEST_NAME)]
     """Name of the experiment."""
     description: Text = ""
@@ -101,6 +105,8 @@ class Scenario(Part):
     _of_preset: int = PrivateAttr(default=0)
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
+        if (refused := newer(data.get("format"), FORMAT)) is not None:
+            raise ScenarioError([Problem("format", refused)])
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
         data, added = _add_preset(data)

@@ -9,7 +9,9 @@ from dumbbell import _core
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
-__all__ = ["document"]
+__all__ = ["FORMAT", "document"]
+
+FORMAT = 1
 
 
 def document(done: Done) -> dict[str, Any]:
@@ -17,6 +19,7 @@ def document(done: Done) -> dict[str, Any]:
     claims = {c.id: c for c in done.study.paper.claims}
     analysis = done.analysis
     return {
+        "format": FORMAT,
         "study": done.study.name,
         "title": done.study.title,
         "version": _core.version,

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.common.formats import newer
 from dumbbell.exceptions import DumbbellError
 from dumbbell.plots import Drawn
 from dumbbell.report.html_page import page
 from dumbbell.report.markdown import markdown
 from dumbbell.report.write import Format, write_tables, write_text
-from dumbbell.studies.json_document import document
+from dumbbell.studies.json_document import FORMAT, document
 from dumbbell.studies.report import of_study
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) ->
 
     try:
         kept = json.loads((directory / "study.json").read_text(encoding="utf-8"))
+        if (refused := newer(kept.get("format"), FORMAT)) is not None:
+            raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])
     except (OSError, ValueError, KeyError) as e:
         raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.formats import newer
 from dumbbell.exceptions import BackendError
 from dumbbell.registry import unknown
 
 __all__ = ["PORTS", "ROLES", "Hosts", "Machine", "read"]
 
+FORMAT = 1
 ROLES = ("client", "server", "router")
 PORTS = (21_000, 21_999)
 """Ports of the flows' servers: below the kernel's range of ports for clients, 32768 to 60999 [ip-sysctl.rst]."""
@@ -109,7 +111,11 @@ class _Reader:
         self._problems: list[str] = []
 
     def hosts(self, document: Mapping[str, Any]) -> Hosts:
-        self._keys("", document, ["hosts", "known_hosts", "ports"])
+        if (refused := newer(document.get("format"), FORMAT)) is not None:
+            raise BackendError(f"{self._file}: format: {refused}")
+        if document.get("format", FORMAT) != FORMAT:
+            self._problem("format", document["format"], f"must be {FORMAT}")
+        self._keys("", document, ["format", "hosts", "known_hosts", "ports"])
         machines = []
         tables = document.get("hosts", {})
         if not isinstance(tables, dict):

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.formats import newer
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.kernel.validate.cases import Case, built_in
 from dumbbell.kernel.validate.measurements import Measured
@@ -22,6 +23,7 @@ from dumbbell.scenario.own import gate
 
 __all__ = ["load", "store"]
 
+FORMAT = 1
 NAME = "cases.jsonl"
 THINNED = 5
 """Bins of a curve that are stored as one."""
@@ -61,6 +63,8 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
     for name, line in sorted(_lines(place).items()):
         try:
             content = json.loads(line)
+            if (refused := newer(content.get("format"), FORMAT)) is not None:
+                raise ResultsError(f"{place}: {name}: format: {refused}")
             given = content.get("scenario")
             with gate.guarded(_refuse):
                 case = known[name] if given is None else Case(name, Scenario.from_dict(given))

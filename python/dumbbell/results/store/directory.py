@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from dumbbell import _core
 from dumbbell.backends import Finished
+from dumbbell.common.formats import newer
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results.runs.record import UnreadRun
 from dumbbell.results.runs.run_list import PART, RunLog
@@ -170,6 +171,9 @@ class Store:
         found = max(self._experiments(), key=lambda e: int(e["repetitions"]), default=None)
         if found is not None:
             return found
+        of_others = (newer(content.get("format"), FORMAT) for content in self.runs.experiments())
+        if why is None and (refused := next(filter(None, of_others), None)) is not None:
+            why = f"format: {refused}"
         if why is not None:
             raise ResultsError(f"{self.path}: no readable manifest.json: {why}")
         raise ResultsError(f"{self.path}: no results here: a directory that dumbbell run --out has made is needed")

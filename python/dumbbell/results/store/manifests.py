@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.formats import newer
+
 __all__ = ["checked", "read"]
 
 LARGEST = 256_000_000
@@ -28,7 +30,8 @@ def checked(content: object, newest: int) -> dict[str, Any]:
         raise ValueError("it is not a table")
     form = content.get("format")
     if not isinstance(form, int) or form not in range(1, newest + 1):
-        raise ValueError(f"it is not of format {newest}")
+        refused = newer(form, newest)
+        raise ValueError(f"it is not of format {newest}" if refused is None else f"format: {refused}")
     if not isinstance(content.get("scenario"), dict):
         raise ValueError("scenario: a table is needed")
     names = content.get("files", {})

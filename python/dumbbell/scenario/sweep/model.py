@@ -21,7 +21,7 @@ from dumbbell.scenario.paths import SHORT_FORMS, Document, assign, canonical, jo
 
 __all__ = ["Sweep"]
 
-FIXED = ("name", "description", "repetitions", "seed", "sweep", "trace")
+FIXED = ("format", "name", "description", "repetitions", "seed", "sweep", "trace")
 """Parts that are the same in every cell."""
 MOST_CELLS = 100_000_000
 """Most cells of a sweep."""

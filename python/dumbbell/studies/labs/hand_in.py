@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.common.formats import newer
 from dumbbell.exceptions import DumbbellError, Problem
 from dumbbell.registry import unknown
 from dumbbell.studies.labs.definition import Lab, Question, Text, labs
@@ -29,7 +30,8 @@ LONGEST = 5_000
 """Characters of an explanation: about two pages."""
 SHOWN = 60
 """Characters of a value in a message."""
-HEAD = ("lab", "student", "dumbbell")
+FORMAT = 1
+HEAD = ("format", "lab", "student", "dumbbell")
 """Keys of the form before its tables."""
 MOST = 20
 """Problems of a hand-in that are listed."""
@@ -95,6 +97,8 @@ def read(folder: Path) -> HandIn:
 
 
 def _assigned(form: Mapping[str, Any]) -> Assignment:
+    if (refused := newer(form.get("format"), FORMAT)) is not None:
+        raise DumbbellError(f"{ANSWERS}: format: {refused}")
     name, student = _word(form, "lab"), _word(form, "student")
     try:
         return assignment(find_lab(name), student)
@@ -140,6 +144,8 @@ def _form(form: Mapping[str, Any], found: HandIn) -> Iterator[Problem]:
         "answers": found.lab.questions,
         "explain": found.lab.explain,
     }
+    if form.get("format", FORMAT) != FORMAT:
+        yield Problem(f"{ANSWERS}: format", f"{_shown(form['format'])} given: {FORMAT} is the only one")
     for key in form:
         if key not in (*HEAD, *parts):
             yield Problem(ANSWERS, unknown("key", plain(key)[:SHOWN], [*HEAD, *parts]))
