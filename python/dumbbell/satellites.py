@@ -14,7 +14,32 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Satellite", "load", "satellites"]
+__all__ = ["Flag", "Satellite", "load", "satellites"]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option of back ends that commands also have under its own name: ``--keep-agent`` is ``-o keep_agent=on``.
+
+    Attributes
+    ----------
+    backends : sequence of str
+        The back ends that have it.
+    text : str
+        Its help.
+    elsewhere : str
+        Why other back ends don't have it, after the name of one.
+    metavar : str or None
+        Its value, a file; None: it has none and means ``on``.
+    ask : str or None
+        Home of a function of the scenario that decides whether it is on where it isn't given.
+    """
+
+    backends: Sequence[str]
+    text: str
+    elsewhere: str
+    metavar: str | None = None
+    ask: str | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +53,10 @@ class Satellite:
         module ``commands.name`` of the package.
     backends : mapping of str to str
         Name of a back end -> home of its class.
+    backend_texts : mapping of str to str
+        Name of a back end -> its help, a clause.
+    flags : mapping of str to Flag
+        Option of back ends -> how commands offer it.
     backend_classes : mapping of str to str
         Further attributes of `dumbbell.backends` -> their homes.
     reports : mapping of str to str
@@ -40,6 +69,8 @@ class Satellite:
 
     commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     backends: Mapping[str, str] = field(default_factory=dict)
+    backend_texts: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, Flag] = field(default_factory=dict)
     backend_classes: Mapping[str, str] = field(default_factory=dict)
     reports: Mapping[str, str] = field(default_factory=dict)
     workers: Mapping[str, str] = field(default_factory=dict)

@@ -120,7 +120,7 @@ def test_the_best_emulation_is_chosen_and_printed(
     assert "this host's own" in description
     file = tmp_path / "s.toml"
     file.write_text(scenario(duration="1 s").to_toml())
-    plan = cli("run", file, "--backend", "kernel", "--plan")
+    plan = cli("kernel", "plan", file)
     assert plan.returncode == 0
     assert "ip -n 'f.from' addr add 10.1.0.0/32 dev tun0" in plan.stdout
     assert "link r1->r2: 10 Mbit/s; delay 20 ms; queue droptail limit 33 packets" in plan.stdout

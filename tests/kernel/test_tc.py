@@ -230,7 +230,7 @@ def test_the_plan_has_every_step_also_where_the_host_lacks_something(
 ) -> None:
     file = tmp_path / "s.toml"
     file.write_text(scenario(network__bottleneck__delay="20 ms", network__bottleneck__loss="1 %").to_toml())
-    done = cli("run", file, "--backend", "kernel", "-o", "emulation=tc", "--plan")
+    done = cli("kernel", "plan", file, "-o", "emulation=tc")
     assert done.returncode == 0, done.stderr
     steps = done.stdout.splitlines()
     assert steps[0] == "# kernel: this host's own, with its own queue disciplines (tc)"

@@ -453,7 +453,7 @@ def test_results_know_the_content(place: Path, cli: Cli) -> None:
 @pytest.mark.usefixtures("place")
 def test_other_back_ends_refuse_them_in_one_line(cli: Cli) -> None:
     for backend in ("uml", "kernel"):
-        done = cli("run", "own.toml", "--backend", backend, "--plan")
+        done = cli("kernel", "plan", "own.toml", "--backend", backend)
         assert done.returncode == 2, (backend, done.stdout)
         (line,) = done.stderr.splitlines()[1:]  # after the line that names the code
         assert "'mine.py:Tail' is an own discipline: back end 'sim' runs it, no other" in line

@@ -29,6 +29,7 @@ __all__ = [
     "every_row",
     "file",
     "jobs",
+    "joined",
     "json",
     "names",
     "option",
@@ -209,6 +210,17 @@ def option(*names: str, heading: str | None = None, **more: Any) -> Callable[[F]
     return click.option(*names, cls=Option, heading=heading, **more)
 
 
+def joined(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Join options; the help has them in this order."""
+
+    def decorate(decorated: F) -> F:
+        for one in reversed(decorators):
+            decorated = one(decorated)
+        return decorated
+
+    return decorate
+
+
 def file(*, exists: bool = False) -> click.Path:
     """Return the type of a file's path."""
     return click.Path(exists=exists, path_type=Path)
@@ -234,55 +246,6 @@ def every_row(heading: str | None = None) -> Callable[[F], F]:
     """Return the option ``--all`` of commands whose tables `output.print_summary` may shorten."""
     text = "Print every row of a large sweep, instead of the extremes."
     return option("--all", "every_row", is_flag=True, help=text, heading=heading)
-
-
-def options() -> Callable[[F], F]:
-    """Return the option ``--option`` of commands with a back end."""
-    text = "An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable."
-    return click.option("--option", "-o", "options", multiple=True, metavar="NAME=VALUE", help=text)
-
-
-def options_of(given: tuple[str, ...]) -> dict[str, Any]:
-    """Read the options of a back end."""
-    from dumbbell.exceptions import DumbbellError
-    from dumbbell.scenario import toml
-
-    options: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise DumbbellError(f"--option: '{text}' given: NAME=VALUE is needed, such as sample_ms=1")
-        if name in options:
-            raise DumbbellError(f"--option: '{name}' is set twice")
-        options[name] = toml.value(value)
-    return options
-
-
-def hosts() -> Callable[[F], F]:
-    """Return the options of the back end ``ssh``: ``--hosts`` and ``--keep-agent``."""
-    file_of_hosts = click.option(
-        "--hosts",
-        type=file(),
-        metavar="FILE",
-        help="The machines of --backend ssh, with their roles: a TOML file.",
-    )
-    keep = click.option(
-        "--keep-agent",
-        is_flag=True,
-        help="Leave the agent's executable on the machines of --backend ssh, for repeated work.",
-    )
-    return lambda decorated: file_of_hosts(keep(decorated))
-
-
-def of_hosts(backend: str, hosts: Path | None, keep_agent: bool) -> dict[str, Any]:
-    """Return the options of a back end that ``--hosts`` and ``--keep-agent`` give."""
-    from dumbbell.exceptions import DumbbellError
-
-    if backend != "ssh":
-        for given, name in ((hosts is not None, "--hosts"), (keep_agent, "--keep-agent")):
-            if given:
-                raise DumbbellError(f"{name}: only with --backend ssh: '{backend}' runs on this machine")
-    return {**({} if hosts is None else {"hosts": str(hosts)}), **({"keep_agent": "on"} if keep_agent else {})}
 
 
 def tables(heading: str | None = None) -> Callable[[F], F]:

@@ -7,23 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dumbbell.cli import code, front, output, summaries
+from dumbbell.cli import backend_options, code, front, output, scenario_file, summaries
 
 if TYPE_CHECKING:
     from dumbbell.backends import Backend
     from dumbbell.scenario import Scenario
 
-__all__ = ["changes_of", "run"]
+__all__ = ["run"]
 
 
-def _backends() -> list[str]:
-    from dumbbell.backends import names
-
-    return names()
+LARGE = "Large sweeps"
+OUTPUT = "Output"
 
 
 @front.command(
@@ -38,16 +36,10 @@ def _backends() -> list[str]:
     "dumbbell run first.toml --cluster local:2",
     "dumbbell run sweep.toml --out results/sweep --cluster dask://head:8786",
     "dumbbell run first.toml --json | jq '.runs[].flows[0].goodput_bps'",
+    removed={"--plan": "`dumbbell kernel plan FILE`"},
 )
-@click.argument("file", type=front.file(), metavar="FILE", help="The scenario, a TOML file.")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a value of the scenario: a dotted path, and the value as in TOML (the quotes of a text may be left "
-    "out). Repeatable. A swept path keeps only this value.",
-)
+@scenario_file.file_argument
+@scenario_file.changes()
 @click.option("--repetitions", type=int, metavar="N", help="Repetitions of each cell.")
 @click.option(
     "--until",
@@ -63,59 +55,38 @@ def _backends() -> list[str]:
     metavar="DIR",
     help="Keep everything in this directory. Finished runs in it are not run again.",
 )
-@front.tables()
-@front.every_row()
-@front.json()
-@click.option(
+@click.option("--trace", is_flag=True, help="Keep the series of flows and queues (needs --out).")
+@backend_options.backend()
+@code.option()
+@front.json(heading=OUTPUT)
+@front.tables(OUTPUT)
+@front.every_row(OUTPUT)
+@front.option(
     "--qlog",
     type=click.Choice(["draft", "0.3"]),
     help="Keep qlog files of QUIC flows (needs --out): by the IETF's current drafts, or 0.3 for today's viewers.",
+    heading=OUTPUT,
 )
-@click.option("--trace", is_flag=True, help="Keep the series of flows and queues (needs --out).")
-@click.option(
-    "--backend",
-    metavar="NAME",
-    default="sim",
-    show_default=True,
-    shell_complete=front.names(_backends),
-    help="The back end. sim: the simulator. kernel: real Linux, with the best link emulation that this host "
-    "supports (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` builds it once). ssh: the "
-    "machines of --hosts.",
+@front.option("--yes", is_flag=True, help="Begin very large sweeps without a question.", heading=LARGE)
+@front.option(
+    "--cluster",
+    metavar="WORKERS",
+    help="The workers that make the runs in the simulator: local:N (processes of this machine), dask://HOST:PORT (a "
+    "scheduler of dask), slurm:N or pbs:N (jobs of a batch system). Results are the same. Default: the processors of "
+    "this machine.",
+    heading=LARGE,
 )
-@front.hosts()
-@front.options()
-@click.option(
+@backend_options.options()
+@front.option(
     "--order",
     type=click.Choice(["cells", "random"]),
     default="cells",
     show_default=True,
     help="The order of the runs on a kernel: cell by cell, or drawn from the seed, so that a host that changes over "
     "time disturbs all cells alike. The place of each run is in facts.order.",
+    heading=backend_options.KERNEL,
 )
-@click.option(
-    "--allow-programs",
-    is_flag=True,
-    help="Let the scenario start programs of its own choice on this host (applications of kind command, args of "
-    "iperf3), isolated and without rights. Without this option, a question at the terminal.",
-)
-@code.option()
-@click.option(
-    "--hold",
-    is_flag=True,
-    help="Keep the network after the run (--backend kernel, one run). Commands for its hosts are typed at a prompt "
-    "or read from stdin, until `exit` or the end of the input. Other terminals enter it with `dumbbell shell`.",
-)
-@click.option(
-    "--cluster",
-    metavar="WORKERS",
-    help="The workers that make the runs in the simulator: local:N (processes of this machine), dask://HOST:PORT (a "
-    "scheduler of dask), slurm:N or pbs:N (jobs of a batch system). Results are the same. Default: the processors of "
-    "this machine.",
-)
-@click.option("--yes", is_flag=True, help="Begin very large sweeps without a question.")
-@click.option(
-    "--plan", is_flag=True, help="Print the steps of a kernel back end for the first cell, and run nothing."
-)
+@backend_options.flags()
 def run(
     file: Path,
     changes: tuple[str, ...],
@@ -124,21 +95,16 @@ def run(
     seed: int | None,
     jobs: int | None,
     out: Path | None,
-    every_row: bool,
-    as_json: bool,
-    qlog: str | None,
     trace: bool,
     backend: str,
-    hosts: Path | None,
-    keep_agent: bool,
+    no_code: bool,
+    as_json: bool,
+    every_row: bool,
+    qlog: str | None,
+    yes: bool,
+    cluster: str | None,
     options: tuple[str, ...],
     order: Literal["cells", "random"],
-    allow_programs: bool,
-    no_code: bool,
-    hold: bool,
-    cluster: str | None,
-    yes: bool,
-    plan: bool,
 ) -> None:
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
     from dumbbell.backends import backend as find_backend
@@ -155,7 +121,7 @@ def run(
         raise DumbbellError("--qlog: the files need a place: give --out DIR too")
     if trace and out is None:
         raise DumbbellError("--trace: the series need a place: give --out DIR too")
-    every = changes_of(changes)
+    every = scenario_file.changes_of(changes)
     every |= {
         k: v
         for k, v in (
@@ -166,19 +132,13 @@ def run(
         )
         if v is not None
     }
-    announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
+    announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes)
     with output.reserved(as_json), code.announced(refuse=no_code), announce_before_cells(announced), at_most(jobs):
         scenario = Scenario.load(file, every)
     if no_code:
         code.refuse_commands(scenario)
-    given = {**front.options_of(options), **front.of_hosts(backend, hosts, keep_agent)}
-    if allow_programs or _consents(scenario, backend, given, plan=plan):
-        given["allow_programs"] = "on"
-    given |= _hold_option(backend) if hold else {}
+    given = backend_options.options_of(backend, options, scenario)
     chosen = find_backend(backend, given)
-    if plan:
-        _print_plan(chosen, scenario)
-        return
     evaluated = scenario.preset is not None and scenario.preset.is_evaluated
     if out is None and (scenario.trace.series or scenario.trace.packets) and not evaluated:
         output.note("the scenario's series are not kept: give --out DIR to keep them")
@@ -190,7 +150,7 @@ def run(
         scenario = scenario.with_changes({"capture": []})
     _note_kernel(chosen, scenario)
     _note_starts(scenario)
-    with _held(chosen, out, hold=hold):
+    with _held(chosen, out, hold=given.get("hold") == "on"):
         with output.reserved(as_json), output.progress(scenario.name) as moved:
             results = run_scenario(
                 scenario, jobs=jobs, out=out, backend=chosen, order=order, cluster=cluster, progress=moved
@@ -213,15 +173,6 @@ def _note_starts(scenario: Scenario) -> None:
         output.note(text)
 
 
-def _hold_option(backend: str) -> dict[str, Any]:
-    """Return the option of the back end for ``--hold``."""
-    from dumbbell.exceptions import DumbbellError
-
-    if backend != "kernel":
-        raise DumbbellError(f"--hold: back end '{backend}' has no network to keep: give --backend kernel")
-    return {"hold": "on"}
-
-
 @contextmanager
 def _held(backend: Backend, out: Path | None, *, hold: bool) -> Iterator[None]:
     """Run the commands of stdin in the network of the run that the block makes, if it is to be held; then end it."""
@@ -240,23 +191,6 @@ def _held(backend: Backend, out: Path | None, *, hold: bool) -> Iterator[None]:
         backend.release()
 
 
-def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan: bool) -> bool:
-    """Ask at the terminal whether the scenario may start programs of its own choice; without one, False."""
-    if backend not in ("kernel", "uml") or "allow_programs" in options:
-        return False
-    from dumbbell.scenario.flow.programs import own_commands
-
-    asked = {place: command for cell in scenario.cells for place, command in own_commands(cell.scenario).items()}
-    if not asked or plan:
-        return bool(asked)  # a plan starts nothing
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    output.note("the scenario starts programs on this host, isolated and without rights:")
-    for place, command in asked.items():
-        output.note(f"  {place}: {command}")
-    return click.confirm("Start them?", err=True)
-
-
 def _note_kernel(backend: Backend, scenario: Scenario) -> None:
     """Print the kernel that runs a scenario."""
     from dumbbell.backends import Chooser
@@ -264,31 +198,3 @@ def _note_kernel(backend: Backend, scenario: Scenario) -> None:
 
     if isinstance(backend, Chooser):
         output.note(backend.choose(jobs_of(scenario))[1])
-
-
-def _print_plan(backend: Backend, scenario: Scenario) -> None:
-    """Print the steps that a kernel back end would execute."""
-    from dumbbell.backends import Stepwise
-    from dumbbell.exceptions import DumbbellError
-    from dumbbell.results.runs.record import jobs_of
-
-    if not isinstance(backend, Stepwise):
-        raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
-    for step in backend.steps(jobs_of(scenario)[0]):
-        click.echo(step)
-
-
-def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
-    """Read the changes of ``--set``."""
-    from dumbbell.exceptions import DumbbellError
-    from dumbbell.scenario import toml
-
-    changes: dict[str, Any] = {}
-    for text in given:
-        path, equals, value = text.partition("=")
-        if not equals or not path.strip():
-            raise DumbbellError(f"--set: '{text}' given: PATH=VALUE is needed, such as flows.tcp.variant=vegas")
-        if path.strip() in changes:
-            raise DumbbellError(f"--set: '{path.strip()}' is set twice")
-        changes[path.strip()] = toml.value(value.strip())
-    return changes

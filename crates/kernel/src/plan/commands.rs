@@ -1,4 +1,4 @@
-//! A veth topology as commands of `ip`, `tc`, `sysctl` and `ethtool` that make the same network, for `--plan`
+//! A veth topology as commands of `ip`, `tc`, `sysctl` and `ethtool` that make the same network, for `kernel plan`
 //! [ip(8), tc(8), tc-stab(8), ip-route(8), sysctl(8), ethtool(8)].
 
 use crate::plan::describe;

@@ -1,4 +1,4 @@
-//! Descriptions of links and flows, printed by `--plan`.
+//! Descriptions of links and flows, printed by `dumbbell kernel plan`.
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{

@@ -33,20 +33,9 @@ intervals = click.option(
 )
 
 
-def _all(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """Join decorators; the help has them in this order."""
-
-    def decorate(decorated: F) -> F:
-        for one in reversed(decorators):
-            decorated = one(decorated)
-        return decorated
-
-    return decorate
-
-
 def reading() -> Callable[[F], F]:
     """Return the options for reading a capture; `analysis` takes their values."""
-    return _all(
+    return front.joined(
         click.option(
             "--rules", metavar="NAME", help="Rules of the labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell."
         ),
@@ -62,7 +51,7 @@ def reading() -> Callable[[F], F]:
 
 def selection() -> Callable[[F], F]:
     """Return the options that choose connections; `analysis` takes their values."""
-    return _all(
+    return front.joined(
         front.option(
             "--flow", multiple=True, type=int, metavar="N", help="Only this TCP connection. Repeatable.",
             heading=SELECTION,
@@ -97,7 +86,7 @@ def outputs(*, graphs: bool) -> Callable[[F], F]:
         front.option(name, type=front.directory(), metavar="DIR", help=text, heading=OUTPUT)
         for name, text in texts.items()
     )
-    return _all(front.json(heading=OUTPUT), *places, front.tables(OUTPUT))
+    return front.joined(front.json(heading=OUTPUT), *places, front.tables(OUTPUT))
 
 
 def analysis(

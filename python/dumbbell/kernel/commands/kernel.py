@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from dumbbell.cli import front, output
+from dumbbell.cli import backend_options, code, front, output, scenario_file
 
 __all__ = ["kernel"]
 
 
 @click.group("kernel", cls=front.Group)
 def kernel() -> None:
-    """Build and list kernels for virtual time (`run --backend uml`)."""
+    """Build kernels for virtual time (`run --backend uml`), and print the steps of a run."""
 
 
 @kernel.command(
@@ -67,6 +68,44 @@ def list_(as_json: bool) -> None:
         output.document([dict(zip(("version", "key", "path"), row, strict=True)) for row in rows])
     else:
         output.print_table("Kernels", ["version", "configuration and edits", "file"], rows)
+
+
+@kernel.command(
+    "plan",
+    examples=(
+        "dumbbell kernel plan first.toml",
+        "dumbbell kernel plan first.toml --backend uml    # as commands of ip, tc, sysctl and ethtool",
+    ),
+)
+@scenario_file.file_argument
+@scenario_file.changes()
+@click.option(
+    "--backend",
+    type=click.Choice(["kernel", "uml"]),
+    default="kernel",
+    show_default=True,
+    help="The back end, as with `dumbbell run`.",
+)
+@backend_options.options()
+@code.option()
+def plan(
+    file: Path, changes: tuple[str, ...], backend: Literal["kernel", "uml"], options: tuple[str, ...], no_code: bool
+) -> None:
+    """Print the steps of a run on a kernel, for the first cell of a scenario, and run nothing."""
+    from dumbbell.backends import Stepwise
+    from dumbbell.backends import backend as find_backend
+    from dumbbell.results.running.runner import jobs_of
+    from dumbbell.scenario import Scenario
+
+    with code.announced(refuse=no_code):
+        scenario = Scenario.load(file, scenario_file.changes_of(changes))
+    if no_code:
+        code.refuse_commands(scenario)
+    # Nothing is started, so that programs need no consent.
+    chosen = find_backend(backend, {"allow_programs": "on", **backend_options.options_of(backend, options)})
+    assert isinstance(chosen, Stepwise)
+    for step in chosen.steps(jobs_of(scenario)[0]):
+        click.echo(step)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dumbbell.cli import front, output
+from dumbbell.cli import backend_options, front, output
 from dumbbell.common.words import counted
 
 if TYPE_CHECKING:
@@ -117,34 +117,27 @@ def show(name: str, as_json: bool) -> None:
 )
 @click.option("--quick", is_flag=True, help="Fewer repetitions and points, for a first impression.")
 @front.jobs()
-@click.option(
-    "--backend",
-    metavar="NAME",
-    default="sim",
-    show_default=True,
-    help="The back end, as with `dumbbell run`: sim, uml, kernel or ssh.",
-)
-@front.options()
-@front.hosts()
-@click.option(
+@backend_options.backend()
+@front.json()
+@backend_options.options()
+@front.option(
     "--kernel/--no-kernel",
     default=True,
     show_default=True,
     help="With the simulator: run the decisive cells on the virtual-time kernel too, if one is there. With "
     "--backend uml they always run in the simulator too.",
+    heading=backend_options.KERNEL,
 )
-@front.json()
+@backend_options.flags("hosts", "keep_agent")
 def run(
     name: str,
     out: Path | None,
     quick: bool,
     jobs: int | None,
     backend: str,
-    options: tuple[str, ...],
-    hosts: Path | None,
-    keep_agent: bool,
-    kernel: bool,
     as_json: bool,
+    options: tuple[str, ...],
+    kernel: bool,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
     from dumbbell.backends import backend as find_backend
@@ -157,7 +150,7 @@ def run(
 
     require("jinja2", "matplotlib")  # before the runs, which may take long
     found = find_study(name)
-    given = {**front.options_of(options), **front.of_hosts(backend, hosts, keep_agent)}
+    given = backend_options.options_of(backend, options)
     if backend == "kernel":  # one run whose link differs ends no study
         given = {"calibration": "mark", **given}
     chosen = find_backend(backend, given)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dumbbell.cli import front, output
+from dumbbell.cli import front, output, scenario_file
 
 __all__ = ["studio"]
 
@@ -25,13 +25,7 @@ __all__ = ["studio"]
     metavar="[FILE]",
     help="A scenario that the page shows, of any topology. Default: a dumbbell with sliders.",
 )
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a value of the scenario, as with `dumbbell run`. Repeatable.",
-)
+@scenario_file.changes()
 @click.option(
     "--out", "path", type=front.file(), default=Path("dumbbell-studio.html"), show_default=True, metavar="FILE",
     help="The file that is written.",
@@ -52,10 +46,9 @@ def studio(file: Path | None, changes: tuple[str, ...], path: Path, opened: bool
         raise DumbbellError("--set: changes a scenario: give its FILE too")
     shown = None
     if file is not None:
-        from dumbbell.cli.run import changes_of
         from dumbbell.scenario import Scenario
 
-        shown = given(Scenario.load(file, changes_of(changes)))
+        shown = given(Scenario.load(file, scenario_file.changes_of(changes)))
     path.write_text(page(shown), encoding="utf-8")
     output.note(f"{path}: open it in a browser")
     if opened:
