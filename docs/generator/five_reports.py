@@ -19,8 +19,8 @@ from typing import Any
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studies import Study, studies
 from dumbbell.studies.declared import Covers, Near
-from dumbbell.studies.definition import Claim
 from dumbbell.studies.listing import places
+from dumbbell.studies.paper import Claim
 from dumbbell.studies.rules import repetitions_text
 from md import cell, escaped, table
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studies import Study, study
-from dumbbell.studies.definition import Claim, Statement
+from dumbbell.studies.paper import Claim, Statement
 from md import escaped, table
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"

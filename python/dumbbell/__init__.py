@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dumbbell.scenario import Scenario, json_schema, load
     from dumbbell.scenario.own.disciplines import register as register_discipline
     from dumbbell.scenario.own.variants import register as register_variant
-    from dumbbell.studies.definition import study
+    from dumbbell.studies.catalog import study
 
 __all__ = [
     "BackendError",

@@ -320,6 +320,6 @@ def test_a_directory_without_space_or_for_data_only_is_refused(place: Path) -> N
 
 GUEST_IN_PLACE = """
 import sys
-from dumbbell.kernel.guest import _fits
+from dumbbell.kernel.uml.virtual_machine import _fits
 print([_fits(sys.argv[1], 1), _fits("/dev/shm", 1), _fits("/", 1)])
 """

@@ -12,8 +12,8 @@ import pytest
 
 from dumbbell import _core, registry, run
 from dumbbell.backends import Job
-from dumbbell.kernel.guest import run_guest
 from dumbbell.kernel.uml.backend import Uml
+from dumbbell.kernel.uml.virtual_machine import run_guest
 from kernels import PAYLOAD, bottleneck, flow
 from machines import KERNELS, once, scenario
 from required import require_programs

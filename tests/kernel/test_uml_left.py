@@ -18,7 +18,7 @@ from dumbbell.common.run_folders import UML_PREFIX as PREFIX
 from dumbbell.common.run_folders import clean
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import Kernel
-from dumbbell.kernel.guest import command_line, prepare
+from dumbbell.kernel.uml.virtual_machine import command_line, prepare
 from machines import KERNELS, once, scenario
 from required import require_root
 from waiting import DEADLINE_S, cpu_s, wait_until, working_in

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dumbbell.kernel import guest, outcome
-from dumbbell.kernel.uml import backend
+from dumbbell.kernel import outcome
+from dumbbell.kernel.uml import backend, virtual_machine
 from dumbbell.results import Results
 from machines import once, scenario
 from waiting import wait_until
@@ -39,12 +39,19 @@ def run_with_memory(monkeypatch: pytest.MonkeyPatch) -> tuple[Results, int, dict
     """Run the scenario; returns the results, the MiB that the guest has touched, and the parts of each table."""
     opened: list[int] = []
     parts: dict[str, int] = {}
-    run_guest, tables = guest.run_guest, outcome.tables
+    run_guest, tables = virtual_machine.run_guest, outcome.tables
 
     def watched(*args: Any, on_start: Any, **options: Any) -> Any:
         def started(process: subprocess.Popen[bytes]) -> None:
             on_start(process)
-            wait_until(lambda: (file := memory_of(process)) is not None and not opened.append(file), process)
+            found: list[int | None] = []
+
+            def is_there() -> bool:
+                found.append(memory_of(process))
+                return found[-1] is not None
+
+            wait_until(is_there, process)
+            opened.extend(file for file in found if file is not None)
 
         return run_guest(*args, on_start=started, **options)
 

@@ -17,7 +17,7 @@ from dumbbell.kernel.ssh import hosts
 from dumbbell.kernel.validate import stored_cases
 from dumbbell.results.store import directory
 from dumbbell.scenario import model
-from dumbbell.studies import json_document, report_files
+from dumbbell.studies import json_document, redraw
 from dumbbell.studies.labs import hand_in, starting
 from dumbbell.studies.labs.definition import labs
 from scenario_texts import BASE
@@ -68,7 +68,7 @@ def results(folder: Path) -> None:
 
 def study(folder: Path) -> None:
     (folder / "study.json").write_text(json.dumps({"format": 2, "study": "quickstart", "quick": True}))
-    report_files.redraw(folder, None, "html", None)
+    redraw.redraw(folder, None, "html", None)
 
 
 def hosts_file(folder: Path) -> None:

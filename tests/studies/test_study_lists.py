@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from dumbbell.studies import Study, studies, study
 from dumbbell.studies.declared import All
-from dumbbell.studies.definition import Claim, Statement
 from dumbbell.studies.listing import in_report, places
+from dumbbell.studies.paper import Claim, Statement
 from dumbbell.studies.rule_words import Words, rule_text
 
 REPORTS = ("bufferbloat", "geni-fairness", "netem-iperf", "ns2-cbr", "video-real-traffic")

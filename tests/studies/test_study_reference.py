@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from dumbbell import DumbbellError
 from dumbbell.plots import Curve, Panel, Picture, look
 from dumbbell.studies import reference
-from dumbbell.studies.definition import Printed
+from dumbbell.studies.paper import Printed
 
 LINE = Panel("rates", "x", "y", [Curve("a", "reno", np.array([1.0, 4.0, 10.0]), np.array([3.0, 2.0, 1.0]))])
 WORDS = Panel(

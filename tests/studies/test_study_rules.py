@@ -14,8 +14,8 @@ from dumbbell.metrics import paired
 from dumbbell.metrics.repetitions import repetitions_for
 from dumbbell.studies import Claim, Finding, Verdict, rules
 from dumbbell.studies.declared import Rule, Setting
-from dumbbell.studies.definition import Paper
 from dumbbell.studies.judge import Quantities, Remark, judge
+from dumbbell.studies.paper import Paper
 from dumbbell.studies.rule_words import Words
 
 Floats = npt.NDArray[np.float64]

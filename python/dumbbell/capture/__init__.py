@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 from dumbbell.common.lazy import lazy as _lazy
 
 if TYPE_CHECKING:
-    from dumbbell.capture.capture import Capture, analyze, read_capture
+    from dumbbell.capture.capture import Capture
+    from dumbbell.capture.read import analyze, read_capture
     from dumbbell.capture.select import Selection
     from dumbbell.capture.two_points import Pair, pair
 
 __all__ = ["Capture", "Pair", "Selection", "analyze", "pair", "read_capture"]
 
 _HOMES = {
-    "dumbbell.capture.capture": ("Capture", "analyze", "read_capture"),
+    "dumbbell.capture.capture": ("Capture",),
+    "dumbbell.capture.read": ("analyze", "read_capture"),
     "dumbbell.capture.select": ("Selection",),
     "dumbbell.capture.two_points": ("Pair", "pair"),
 }

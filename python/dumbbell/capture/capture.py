@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.capture.select import Selection
-from dumbbell.capture.tables import Tables, frame_of
-from dumbbell.common.processors import cores
+from dumbbell.capture.tables import Tables, frame_of, read_files
 from dumbbell.common.run_folders import CAPTURE_PREFIX, Folder, clean
 from dumbbell.common.words import counted
 from dumbbell.exceptions import CaptureError
@@ -20,44 +17,7 @@ from dumbbell.exceptions import CaptureError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "read_capture"]
-
-Progress = Callable[[int, int, int | None], object]
-"""Called with the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
-Name = str | os.PathLike[str]
-
-
-def files_of(paths: Name | Iterable[Name]) -> list[str]:
-    """List the files that names and patterns (``*.pcap``) match; ``-`` is stdin.
-
-    Raises
-    ------
-    CaptureError
-        If a pattern matches nothing.
-    """
-    given: list[Name] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files: list[str] = []
-    for name in [os.fspath(name) for name in given]:
-        if name == "-" or Path(name).exists() or not glob.has_magic(name):
-            files.append(name)
-            continue
-        found = sorted(glob.glob(name))  # noqa: PTH207 - patterns may be absolute
-        if not found:
-            raise CaptureError(f"{name}: matches no file")
-        files += found
-    if not files:
-        raise CaptureError("no capture file given")
-    return files
-
-
-def _lengths(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the rows of the packet-length table; the ends of a range are columns."""
-    parts = []
-    for row in rows:
-        low, high = row["range"] or (None, None)
-        numbers = {name: value for name, value in row.items() if name not in {"cells", "range", "title"}}
-        parts.append({"title": row["title"], "low": low, "high": high, **numbers})
-    return parts
+__all__ = ["Capture"]
 
 
 @dataclass
@@ -106,6 +66,8 @@ class Capture:
     tunnels: dict[str, int] = field(default_factory=dict)
     options: dict[str, Any] = field(repr=False, default_factory=dict)
     chosen: Selection = field(default_factory=Selection)
+    _page: Callable[[Capture], str] = field(repr=False, default=repr)
+    """Writes the page for notebooks; `read_capture` knows how."""
     _packets: dict[str, Path] | None = field(repr=False, default=None)
 
     @property
@@ -222,7 +184,7 @@ class Capture:
                 frame.write_parquet(place / f"{count:06}.parquet")
             count += 1
 
-        _analyze(self.files, packets=keep, **self.options)
+        read_files(self.files, packets=keep, **self.options)
         return places
 
     def select(self, chosen: Selection) -> Capture:
@@ -282,20 +244,7 @@ class Capture:
 
     def _repr_html_(self) -> str:
         """Show the largest connections and one figure, for notebooks."""
-        import polars as pl  # slow to import
-
-        from dumbbell.capture.figures import pictures, talkers  # imports this module
-        from dumbbell.plots.notebook import page_of  # slow to import
-
-        drawn = {picture.name: picture for picture in pictures(self)}
-        table = talkers(self).select(
-            "flow",
-            sender=pl.format("{}:{}", "src", "src_port"),
-            receiver=pl.format("{}:{}", "dst", "dst_port"),
-            payload_bytes="payload_bytes",
-            retransmission="retransmission",
-        )
-        return page_of(repr(self), [table], lambda: drawn.get("throughput") or next(iter(drawn.values())))
+        return self._page(self)
 
     def __repr__(self) -> str:
         frames = sum(p["packets"] for p in self.properties)
@@ -309,116 +258,3 @@ def _flags(labels: Sequence[str]) -> list[pl.Expr]:
 
     bits = pl.col("labels").cast(pl.Int64)
     return [(bits // 2**n % 2 == 1).alias(name) for n, name in enumerate(labels)]
-
-
-def _analyze(files: Sequence[str], **options: Any) -> _core.CaptureOutput:  # noqa: ANN401
-    try:
-        return _core.analyze(files, **options)
-    except _core.CaptureError as e:
-        raise CaptureError(str(e)) from None
-
-
-def read_capture(
-    paths: Name | Iterable[Name],
-    *,
-    rules: str | None = None,
-    interval_s: float | None = None,
-    enter_tunnels: bool = True,
-    from_s: float | None = None,
-    to_s: float | None = None,
-    select: Selection | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    log: Callable[[bytes], object] | None = None,
-    live: Callable[[pl.DataFrame], object] | None = None,
-) -> Capture:
-    """Read and analyze capture files; several are read as one, in the order given.
-
-    Parameters
-    ----------
-    paths : path or list of paths
-        Files, patterns (``*.pcap``) or ``-`` for stdin: pcap or pcapng, plain or compressed.
-    rules : {"wireshark-4.4", "wireshark-4.0", "dumbbell"}, optional
-        The rules that the labels follow; default: Wireshark 4.4's.
-    interval_s : float, optional
-        Length of the intervals of series, s; default: at most 2000 of them.
-    enter_tunnels : bool
-        Decapsulate tunnels, as Wireshark does. The UDP conversations that carry them are listed in both cases.
-    from_s, to_s : float, optional
-        Only this part of the time, s from the first frame.
-    select : Selection, optional
-        Only some connections.
-    threads : int, optional
-        Default: one for each core.
-    progress : callable, optional
-        If it returns False, reading ends there.
-    log : callable, optional
-        Called with lines of JSON, one for each connection that has ended, while the files are read.
-    live : callable, optional
-        Called with the flows of each second of the capture: rates, retransmissions, mean RTT. Not with ``log``.
-
-    Returns
-    -------
-    Capture
-
-    Raises
-    ------
-    CaptureError
-        If a file can't be read at all. Damage inside a file is reported in `Capture.damage`.
-
-    Examples
-    --------
-    >>> import dumbbell
-    >>> capture = dumbbell.read_capture("trace.pcapng")
-    >>> capture.flows.select("flow", "direction", "retransmission").rows()
-    [(0, 0, 1), (0, 1, 0)]
-    """
-    files = files_of(paths)
-    known = list(_core.capture_rules())
-    if rules is not None and rules not in known:
-        from dumbbell.registry import unknown
-
-        raise CaptureError(unknown("rules", rules, known))
-    if interval_s is not None and interval_s <= 0:
-        raise CaptureError(f"interval: {interval_s} s given: must be above zero")
-    if from_s is not None and to_s is not None and to_s <= from_s:
-        raise CaptureError(f"to: {to_s} s given: must be after from, which is {from_s} s")
-    options: dict[str, Any] = {
-        "rules": rules,
-        "interval_ns": None if interval_s is None else max(1, round(interval_s * 1e9)),
-        "enter_tunnels": enter_tunnels,
-        "from_ns": None if from_s is None else round(from_s * 1e9),
-        "to_ns": None if to_s is None else round(to_s * 1e9),
-        "threads": threads or cores(),
-    }
-    moved = None if progress is None else (lambda file, done, size, _frames: progress(file, done, size))
-    following: dict[str, Any] = {}
-    if log is not None:
-        following = {"log": True, "packets": lambda tables: log(tables["log"]) if tables["log"] else None}
-    elif live is not None:
-        following = {
-            "live": True,
-            "packets": lambda tables: live(frame_of(tables["live"])) if tables["live"] else None,
-        }
-    found = _analyze(files, progress=moved, **options, **following)
-    capture = Capture(
-        files=files,
-        rules=rules or known[0],
-        interval_s=found.interval_ns * 1e-9,
-        origin_ns=found.origin_ns,
-        properties=found.properties(),
-        length_rows=_lengths(found.lengths()),
-        lengths_text=found.lengths_text(),
-        properties_text=found.properties_text(),
-        tables=Tables(found),
-        warnings=found.warnings,
-        damage=found.damage,
-        contents=dict(found.contents),
-        tunnels=dict(found.tunnels),
-        options=options,
-    )
-    return capture.select(select) if select is not None else capture
-
-
-analyze = read_capture
-"""The name of `read_capture` within this package, where nothing else is read."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.exceptions import CaptureError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["PAGE", "Tables", "frame_of"]
+__all__ = ["PAGE", "Tables", "frame_of", "read_files"]
 
 PAGE = 8_192
 """Connections in a page of a table."""
@@ -29,6 +30,14 @@ OF_UDP = ("udp", "quic")
 """Tables of UDP conversations."""
 MISSING = -(2**63)
 """A missing value in a column of int64."""
+
+
+def read_files(files: Sequence[str], **options: Any) -> _core.CaptureOutput:  # noqa: ANN401 - those of the core
+    """Read capture files once, in the core."""
+    try:
+        return _core.analyze(files, **options)
+    except _core.CaptureError as e:
+        raise CaptureError(str(e)) from None
 
 
 def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:

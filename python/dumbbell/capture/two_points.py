@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell import _core
-from dumbbell.capture.capture import Name
+from dumbbell.capture.read import Name
 from dumbbell.capture.tables import frame_of
 from dumbbell.exceptions import CaptureError
 

@@ -15,16 +15,16 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 from uuid import uuid4
 
-from dumbbell.cluster.places import DaskCluster
 from dumbbell.common.activity import report
 from dumbbell.exceptions import BackendError, DumbbellError
 from dumbbell.workers.process import maker
 
-__all__ = ["DaskPool", "do"]
+__all__ = ["DaskCluster", "DaskPool", "do"]
 
 AHEAD = 3
 """Tasks for each thread of the workers that the scheduler has: enough to hide the way to a worker and back."""
@@ -48,6 +48,30 @@ Task = TypeVar("Task")
 _LOST = object()
 _WORK = threading.local()
 """The function of a task that this thread of a worker has made, and the name of its setup."""
+
+
+@dataclass(frozen=True)
+class DaskCluster:
+    """Where workers are.
+
+    Attributes
+    ----------
+    kind : str
+        "dask", "slurm" or "pbs".
+    number : int
+        Jobs ("slurm", "pbs").
+    address : str
+        Of the scheduler ("dask").
+    """
+
+    kind: str
+    number: int = 0
+    address: str = ""
+    is_local: ClassVar[bool] = False
+
+    def workers(self, make: str, setup: object) -> DaskPool[Any]:
+        """Return the workers, not started yet; see `dumbbell.workers.places.Cluster`."""
+        return DaskPool(self, make, setup)
 
 
 class DaskPool(Generic[Task]):

@@ -3,44 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
+from dumbbell.cluster.dask_pool import DaskCluster
 from dumbbell.common import extras
 
-if TYPE_CHECKING:
-    from dumbbell.workers.places import Workers
-
-__all__ = ["DaskCluster", "read"]
+__all__ = ["read"]
 
 _BATCH = re.compile(r"(slurm|pbs):([1-9]\d{0,4})")
 _DASK = re.compile(r"dask://([^\s/:]+|\[[0-9a-fA-F:]+\]):(\d{1,5})")
-
-
-@dataclass(frozen=True)
-class DaskCluster:
-    """Where workers are.
-
-    Attributes
-    ----------
-    kind : str
-        "dask", "slurm" or "pbs".
-    number : int
-        Jobs ("slurm", "pbs").
-    address : str
-        Of the scheduler ("dask").
-    """
-
-    kind: str
-    number: int = 0
-    address: str = ""
-    is_local: ClassVar[bool] = False
-
-    def workers(self, make: str, setup: object) -> Workers:
-        """Return the workers, not started yet; see `dumbbell.workers.places.Cluster`."""
-        from dumbbell.cluster.dask_pool import DaskPool  # needs an extra
-
-        return DaskPool(self, make, setup)
 
 
 def read(text: str) -> DaskCluster | None:

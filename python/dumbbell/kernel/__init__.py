@@ -6,7 +6,7 @@
     uml          Linux in virtual time: the back end, and how its kernels are built
     ssh          real machines: the back end, the hosts file, the agent
     programs     real programs in runs
-    guest        one run by ``dumbbell-guest``; `outcome` reads what it leaves
+    guest        ``dumbbell-guest``, which makes a run; `outcome` reads what it leaves
     validate     the same scenarios in the simulator and on a kernel
 """
 

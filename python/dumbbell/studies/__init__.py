@@ -18,7 +18,7 @@ the scenario files
     of a listed report: the quantities that its rules name, by metric and setting, and the words for them.
     `dumbbell.studies.judge.judge_all` makes the findings of rules and quantities
 
-No other file lists it: `definition.studies` finds the folders. ``dumbbell.studies()`` returns every study by name.
+No other file lists it: `catalog.studies` finds the folders. ``dumbbell.studies()`` returns every study by name.
 """
 
 from typing import TYPE_CHECKING
@@ -28,8 +28,11 @@ from dumbbell.common.lazy import lazy as _lazy
 
 if TYPE_CHECKING:
     from dumbbell.report.finding import Analysis, Finding, Measured, Note, Table, Verdict
-    from dumbbell.studies.definition import Claim, Experiment, Study, studies, study
-    from dumbbell.studies.runner import Done, run_study
+    from dumbbell.studies.catalog import studies, study
+    from dumbbell.studies.definition import Experiment, Study
+    from dumbbell.studies.done import Done
+    from dumbbell.studies.paper import Claim
+    from dumbbell.studies.runner import run_study
 
 __all__ = [
     "Analysis",
@@ -49,15 +52,18 @@ __all__ = [
 
 _HOMES = {
     "dumbbell.report.finding": ("Analysis", "Finding", "Measured", "Note", "Table", "Verdict"),
-    "dumbbell.studies.definition": ("Claim", "Experiment", "Study", "studies", "study"),
-    "dumbbell.studies.runner": ("Done", "run_study"),
+    "dumbbell.studies.catalog": ("studies", "study"),
+    "dumbbell.studies.definition": ("Experiment", "Study"),
+    "dumbbell.studies.done": ("Done",),
+    "dumbbell.studies.paper": ("Claim",),
+    "dumbbell.studies.runner": ("run_study",),
 }
 __getattr__ = _lazy(__name__, {name: home for home, names in _HOMES.items() for name in names})
 
 
 def _all_studies() -> object:
     """Return every study by name."""
-    from dumbbell.studies.definition import studies  # slow to import
+    from dumbbell.studies.catalog import studies  # slow to import
 
     return studies()
 

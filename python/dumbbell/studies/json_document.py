@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core
 
 if TYPE_CHECKING:
-    from dumbbell.studies import Done
+    from dumbbell.studies.done import Done
 
 __all__ = ["FORMAT", "document"]
 

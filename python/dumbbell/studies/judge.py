@@ -27,7 +27,8 @@ from dumbbell.studies.declared import (
     Setting,
     Value,
 )
-from dumbbell.studies.definition import Claim, Study
+from dumbbell.studies.definition import Study
+from dumbbell.studies.paper import Claim
 from dumbbell.studies.rule_words import Words, rule_text
 from dumbbell.studies.rules import Ruling
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from dumbbell.report.finding import Finding, Table, Verdict
-from dumbbell.studies.definition import Claim, Statement, Study
+from dumbbell.studies.definition import Study
+from dumbbell.studies.paper import Claim, Statement
 from dumbbell.studies.rules import repetitions_text
 
 __all__ = ["in_report", "list_tables", "outcome", "places"]

@@ -1,6 +1,6 @@
 """The numbers of a report in a study's pictures: stars, dashed lines and bands, with "report" in the legend.
 
-``paper.toml`` lists them with their place in the report (`dumbbell.studies.definition.Printed`); `with_printed` draws
+``paper.toml`` lists them with their place in the report (`dumbbell.studies.paper.Printed`); `with_printed` draws
 them. An analysis that computes a reference from several printed numbers draws it with `points` and `level`.
 """
 
@@ -17,7 +17,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
 
 if TYPE_CHECKING:
-    from dumbbell.studies.definition import Printed
+    from dumbbell.studies.paper import Printed
 
 __all__ = ["LOOK", "band", "level", "points", "with_printed"]
 

@@ -13,8 +13,8 @@ from dumbbell.results.store.directory import Store
 if TYPE_CHECKING:
     from dumbbell.results import Results
     from dumbbell.results.statistics.lint import LintWarning
-    from dumbbell.studies import Done
     from dumbbell.studies.definition import Experiment
+    from dumbbell.studies.done import Done
 
 __all__ = ["of_study"]
 

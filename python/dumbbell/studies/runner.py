@@ -20,7 +20,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,55 +30,24 @@ from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.kernel.host.backend import Kernel
-from dumbbell.plots import Drawn, save_all
-from dumbbell.report.finding import Analysis
+from dumbbell.plots import save_all
 from dumbbell.results import Results, run
 from dumbbell.results.running.runner import Progress
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario import Scenario
 from dumbbell.studies.decisive import analyze_decisive
 from dumbbell.studies.definition import Experiment, Study
+from dumbbell.studies.done import Done
 from dumbbell.studies.doubtful import invalid_runs
 from dumbbell.studies.fitting import fitting, is_fitted
 from dumbbell.studies.kernel_column import Column, column, why_no_kernel
-from dumbbell.studies.partial import Refused, StudyResults
+from dumbbell.studies.partial import StudyResults
 from dumbbell.studies.refused import refused_cells, refused_table, words_of
 
-__all__ = ["Done", "Watch", "run_study"]
+__all__ = ["Watch", "decisive_column", "run_study"]
 
 Watch = Callable[[str], AbstractContextManager[Progress]]
 """Shows the progress of one part: given its name, it provides the function that moves the bar."""
-
-
-@dataclass(frozen=True)
-class Done:
-    """A study that was run."""
-
-    study: Study
-    quick: bool
-    backend: str
-    out: Path
-    scenarios: dict[str, Scenario]
-    folders: dict[str, Path]
-    results: dict[str, Results]
-    analysis: Analysis
-    drawn: list[Drawn]
-    seconds: float
-    column: Column | None = None
-    """The numbers of both back ends; None if they aren't wanted, or the study declares none."""
-    refused: Refused = field(default_factory=dict)
-    """The cells that the back end can't run."""
-
-    @property
-    def runs(self) -> int:
-        """Number of runs that it rests on."""
-        beside = self.column.results if self.column is not None else {}
-        return sum(len(r) for each in (self.results, beside) for r in each.values())
-
-    @property
-    def report(self) -> Path:
-        """The page."""
-        return self.out / "report.html"
 
 
 def run_study(

@@ -7,5 +7,5 @@ SATELLITE = Satellite(
         "Experiments": {"study": "Repeat published experiments, and compare the results with their claims."},
         "Teaching": {"lab": "Exercises for a class: start a lab, check the answers, grade hand-ins."},
     },
-    reports={"study.json": "dumbbell.studies.report_files:redraw"},
+    reports={"study.json": "dumbbell.studies.redraw:redraw"},
 )

@@ -59,8 +59,8 @@ def analyze(
     that could be read, and a message names the place of the damage.
     """
     from dumbbell.capture import analyze as analyze_files
-    from dumbbell.capture.capture import files_of
     from dumbbell.capture.output import document
+    from dumbbell.capture.read import files_of
 
     places = Places(csv, parquet, out, xplot)
     names = files_of(list(files))

@@ -38,9 +38,9 @@ def compare(
 
     The output for each file gets a folder of its own. The exit code is 1 if a file is damaged or truncated.
     """
-    from dumbbell.capture.capture import files_of
     from dumbbell.capture.compared import medians, short_names
     from dumbbell.capture.output import document
+    from dumbbell.capture.read import files_of
 
     places = Places(csv, parquet, out, xplot)
     names = files_of(list(files))

@@ -27,7 +27,7 @@ def log(files: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401
     The exit code is 1 if a file is damaged or truncated.
     """
     from dumbbell.capture import analyze as analyze_files
-    from dumbbell.capture.capture import files_of
+    from dumbbell.capture.read import files_of
 
     names = files_of(list(files))
     read = partial(analyze_files, names, **options.analysis(**given))

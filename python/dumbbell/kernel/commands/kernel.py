@@ -94,7 +94,7 @@ def plan(
     """Print the steps of a run on a kernel, for the first cell of a scenario, and run nothing."""
     from dumbbell.backends import Stepwise
     from dumbbell.backends import backend as find_backend
-    from dumbbell.results.running.runner import jobs_of
+    from dumbbell.results.runs.record import jobs_of
     from dumbbell.scenario import Scenario
 
     with code.announced(refuse=no_code):

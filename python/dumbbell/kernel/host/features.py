@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import GUEST
+from dumbbell.kernel.guest import GUEST, VARIANT_OF_A_RUN
 
 __all__ = [
     "Probe",
@@ -38,8 +38,6 @@ READ_ONLY_SETTINGS = (
     "container --security-opt systempaths=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN"
 )
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-OF_A_RUN = re.compile(r"db[0-9a-f]+v\d+")
-"""Names under which runs load variants; they exist as long as the run does."""
 MODULES = Path("/lib/modules")
 BTF = Path("/sys/kernel/btf/vmlinux")
 STATUS = Path("/proc/self/status")
@@ -64,7 +62,7 @@ def available_variants() -> dict[str, str]:
     except OSError:
         names = []
     found = {}
-    for name in (n for n in names if not OF_A_RUN.fullmatch(n)):
+    for name in (n for n in names if not VARIANT_OF_A_RUN.fullmatch(n)):
         found[name] = "loaded" if Path(f"/sys/module/tcp_{name}/initstate").exists() else "built-in"
     for path in _modules():
         if path.name.startswith("tcp_") and "net/ipv4" in str(path):

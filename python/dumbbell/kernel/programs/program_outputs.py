@@ -16,7 +16,7 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.backends import Table
-from dumbbell.kernel.host.features import OF_A_RUN
+from dumbbell.kernel.guest import VARIANT_OF_A_RUN
 from dumbbell.kernel.programs import browser_record, quic_sender
 from dumbbell.kernel.programs.commands import HTTP3
 
@@ -150,7 +150,7 @@ def _check_variant(report: dict[str, Any], flow: dict[str, Any], row: dict[str, 
     """Replace the row's variant if the program has chosen another one for its connection."""
     used, names = report.get("variant"), _core.kernel_variants()
     asked = flow["transport"].get("variant", {}).get("name")
-    if not used or asked is None or OF_A_RUN.fullmatch(used) or names.get(asked, asked) == used:
+    if not used or asked is None or VARIANT_OF_A_RUN.fullmatch(used) or names.get(asked, asked) == used:
         return
     row["variant"] = used
     found.warnings.append(f"flow '{row['name']}': the program chose '{used}' for its connection, not '{asked}'")

@@ -19,10 +19,11 @@ from dumbbell.backends.base import Finished, Job, RowLists
 from dumbbell.backends.options import Switch, cell_of, is_on, number, one_of, sample
 from dumbbell.common.run_folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import end, program, run_guest
+from dumbbell.kernel.guest import end, program
 from dumbbell.kernel.programs import commands
 from dumbbell.kernel.uml.store import Kernel, find
 from dumbbell.kernel.uml.tools import unsupported
+from dumbbell.kernel.uml.virtual_machine import run_guest
 
 __all__ = ["Uml", "bottleneck_packets", "packets_of"]
 

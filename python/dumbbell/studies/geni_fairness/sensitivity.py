@@ -22,7 +22,8 @@ from dumbbell.studies.judge import Quantities, Remark, judge, together
 from dumbbell.studies.rules import repetitions_text
 
 if TYPE_CHECKING:
-    from dumbbell.studies.definition import Claim, Study
+    from dumbbell.studies.definition import Study
+    from dumbbell.studies.paper import Claim
 
 __all__ = ["judge_over_settings"]
 

@@ -1,0 +1,38 @@
+"""The report of a study's directory, drawn again from the runs in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from dumbbell.cli import output
+from dumbbell.common.formats import newer
+from dumbbell.exceptions import DumbbellError
+from dumbbell.report.markdown import markdown
+from dumbbell.report.write import Format, write_text
+from dumbbell.studies.catalog import study
+from dumbbell.studies.json_document import FORMAT
+from dumbbell.studies.report import of_study
+from dumbbell.studies.runner import run_study
+
+__all__ = ["redraw"]
+
+
+def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:
+    """Draw a study again from the runs that it kept (missing ones are made)."""
+    try:
+        kept = json.loads((directory / "study.json").read_text(encoding="utf-8"))
+        if (refused := newer(kept.get("format"), FORMAT)) is not None:
+            raise ValueError(f"format: {refused}")
+        name, quick = str(kept["study"]), bool(kept["quick"])
+    except (OSError, ValueError, KeyError) as e:
+        raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
+    done = run_study(study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
+    if form == "md":
+        place = out or directory / "report.md"
+        write_text(place, markdown(of_study(done), done.drawn, place.parent))
+        return place
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(done.report.read_bytes())
+    return out or done.report
