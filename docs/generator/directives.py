@@ -110,6 +110,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "quic-stacks": lambda _: stacks_reference.presets("quic"),
     "default-stacks": lambda _: stacks_reference.defaults(),
     "stack-parameters": lambda _: stacks_reference.parameters("tcp"),
+    "stack-facts": lambda _: stacks_reference.facts(),
     "quic-parameters": lambda _: stacks_reference.parameters("quic"),
     "tls-parameters": lambda _: stacks_reference.tls_parameters(),
     "variants": lambda _: stacks_reference.variants(),

@@ -38,6 +38,17 @@ def parameters(transport: str) -> str:
     return table(["parameter", "effect", "values", *(f"`{s.name}`" for s in stacks)], rows)
 
 
+def facts() -> str:
+    """Return what no scenario can set: the properties of each preset of TCP; those that differ are bold."""
+    stacks = list(registry.stacks("tcp").values())
+    rows = []
+    for same in zip(*(s.facts for s in stacks), strict=True):
+        first = same[0]
+        values = [f"`{f.value}`" if f.value == first.value else f"**`{f.value}`**" for f in same]
+        rows.append([f"`{first.name}`", escaped(first.doc), *values])
+    return table(["property", "effect", *(f"`{s.name}`" for s in stacks)], rows)
+
+
 def tls_parameters() -> str:
     """Return the parameters of every version of TLS."""
     parts = [f"### TLS {v.name} ({v.source})\n\n{own_parameters(v.params)}" for v in registry.tls_versions().values()]

@@ -17,6 +17,7 @@ from dumbbell.exceptions import Problem, ScenarioError
 
 __all__ = [
     "Discipline",
+    "Fact",
     "Parameter",
     "Preset",
     "Requirement",
@@ -149,14 +150,24 @@ class Discipline:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A property of a stack preset that a scenario can't set: its name, its value, its meaning."""
+
+    name: str
+    value: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
 class Preset:
-    """A stack preset: a named set of visible parameters of the endpoint of a transport, ``tcp`` or ``quic``."""
+    """A stack preset of a transport, ``tcp`` or ``quic``: parameters, and properties that no scenario can set."""
 
     name: str
     transport: str
     title: str
     doc: str
     params: tuple[Parameter, ...]
+    facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +199,8 @@ def _tables() -> _Tables:
         entry["params"] = tuple(Parameter(**p) for p in entry["params"])
         if "requires" in entry:
             entry["requires"] = tuple(Requirement(**r) for r in entry["requires"])
+        if "facts" in entry:
+            entry["facts"] = tuple(Fact(**f) for f in entry["facts"])
         for key in ("columns", "aliases", "kernel"):
             if key in entry:
                 entry[key] = tuple(entry[key])

@@ -4,7 +4,7 @@ use crate::errors::refused;
 use crate::external::ExternalVariant;
 use dumbbell_cc::{Requirement, Setup, Variant};
 use dumbbell_qdisc::LinkInfo;
-use dumbbell_units::param::{self, ParamError, Params, Raw, Spec};
+use dumbbell_units::param::{self, ParamError, Params, Raw};
 use dumbbell_units::parse as units;
 use dumbbell_units::{Dur, Rate};
 use pyo3::exceptions::PyValueError;
@@ -42,7 +42,7 @@ pub(crate) fn check(
         }
         "stack" => {
             let stack = Stack::find(name)?;
-            Params::read(&stack.params(), &given).map_err(refused)?;
+            stack.read(&given)?;
             let external = external.map(|variant| variant.get().variant());
             if let Some(variant) = beside {
                 let row = external.map_or_else(|| dumbbell_cc::find(variant), Ok).map_err(refused)?;
@@ -103,11 +103,13 @@ impl Stack {
         }
     }
 
-    fn params(self) -> Vec<Spec> {
-        match self {
-            Stack::Tcp(preset) => preset.params(),
-            Stack::Quic(preset) => preset.params(),
-        }
+    /// Checks parameters alone.
+    fn read(self, given: &[(String, Raw)]) -> PyResult<()> {
+        let read = match self {
+            Stack::Tcp(preset) => preset.read("", given),
+            Stack::Quic(preset) => Params::read(&preset.params(), given),
+        };
+        read.map(|_| ()).map_err(refused)
     }
 
     /// Checks parameters together with a variant.

@@ -1,6 +1,7 @@
 //! The registries as one JSON document, for the command line, the docs and the JSON Schema.
 
 use dumbbell_cc::{EcnUse, Variant};
+use dumbbell_tcp::Fact;
 use dumbbell_trace::tables::ColumnSpec;
 use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
@@ -34,8 +35,8 @@ pub(crate) fn registry() -> String {
         .collect();
     let stacks: Vec<Value> = dumbbell_tcp::PRESETS
         .iter()
-        .map(|s| stack("tcp", s.name, s.title, s.doc, &s.params()))
-        .chain(dumbbell_quic::PRESETS.iter().map(|s| stack("quic", s.name, s.title, s.doc, &s.params())))
+        .map(|s| stack("tcp", s.name, s.title, s.doc, &s.params(), &s.facts().list()))
+        .chain(dumbbell_quic::PRESETS.iter().map(|s| stack("quic", s.name, s.title, s.doc, &s.params(), &[])))
         .collect();
     let tls: Vec<Value> = dumbbell_tls::VERSIONS
         .iter()
@@ -55,8 +56,12 @@ pub(crate) fn registry() -> String {
     .to_string()
 }
 
-fn stack(transport: &str, name: &str, title: &str, doc: &str, params: &[Spec]) -> Value {
-    json!({"name": name, "transport": transport, "title": title, "doc": doc, "params": specs(params)})
+fn stack(transport: &str, name: &str, title: &str, doc: &str, params: &[Spec], facts: &[Fact]) -> Value {
+    let fact = |f: &Fact| json!({"name": f.name, "value": f.value, "doc": f.doc});
+    json!({
+        "name": name, "transport": transport, "title": title, "doc": doc, "params": specs(params),
+        "facts": facts.iter().map(fact).collect::<Vec<_>>(),
+    })
 }
 
 /// Returns the features of the stack on which a variant relies.

@@ -36,8 +36,8 @@ mod timer_wheel;
 mod timestamp;
 
 pub use config::{
-    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, NewRenoExit,
-    PARAMS, PRESETS, PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator,
+    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, Fact, Facts, GrowthConfig,
+    NewRenoExit, PARAMS, PRESETS, PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator,
     WindowValidation, describe_feature, find_preset,
 };
 pub use delivery_rate::{DeliveryRate, TxState};

@@ -70,6 +70,15 @@ pub struct Wire<'a> {
     total: u64,
 }
 
+/// Returns a preset with changed parameters, for a variant.
+///
+/// # Panics
+/// If the preset or the variant is unknown, or a change is refused.
+#[must_use]
+pub fn config(variant: &str, preset: &str, changes: &[(&str, &str)]) -> Config {
+    Config::read(preset, &crate::given(changes), dumbbell_cc::find(variant).unwrap()).unwrap()
+}
+
 impl<'a> Wire<'a> {
     /// Returns a connection of `variant` on the stack `preset` with changes, not yet opened; the one-way delay is 50
     /// ms.
@@ -94,8 +103,16 @@ impl<'a> Wire<'a> {
         changes: &[(&str, &str)],
         faults: Faults<'a>,
     ) -> Wire<'a> {
-        let row = dumbbell_cc::find(variant).unwrap();
-        let config = Config::read(preset, &crate::given(changes), row).unwrap();
+        Wire::with_config(config(variant, preset, changes), build_cc, faults)
+    }
+
+    /// Like [`Wire::with_cc`], with any configuration: tests change properties that a preset fixes.
+    #[must_use]
+    pub fn with_config(
+        config: Config,
+        build_cc: impl Fn(&Config) -> Box<dyn CongestionControl>,
+        faults: Faults<'a>,
+    ) -> Wire<'a> {
         Wire {
             // Initial sequence numbers that wrap within the first segments.
             sender: Endpoint::new(config, build_cc(&config), Seq(u32::MAX - 5_000)),

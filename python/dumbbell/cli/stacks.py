@@ -27,3 +27,6 @@ def stacks(name: str | None, as_json: bool) -> None:
     else:
         s = rows[0]
         print_details(s.name, s.title, {"description": s.doc}, s.params)
+        if s.facts:
+            cells = [(f.name, f.value, f.doc) for f in s.facts]
+            output.print_table("What a scenario can't set", ["name", "value", "description"], cells)

@@ -19,26 +19,11 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "longest delay of an ACK; at most 500 ms in RFC 5681 §4.2",
     },
     Spec {
-        name: "ack_delay_min",
-        kind: Kind::Duration,
-        default: "500 ms",
-        doc: "where it is below ack_delay, the delay adapts: it starts here, follows the time between segments \
-              and doubles when it runs out [Linux tcp_input.c tcp_event_data_recv, tcp_timer.c tcp_delack_timer_handler]",
-    },
-    Spec {
         name: "quick_acks",
         kind: Kind::Int { min: 0, max: 1000 },
         default: "0",
         doc: "ACKs without delay at the start of a connection, after an idle time and after a duplicate segment, at \
               most half a window of them; 0: none [Linux tcp_input.c tcp_incr_quickack]",
-    },
-    Spec {
-        name: "ack_pushed",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether a segment that carries PSH, or is shorter than usual, is acknowledged at once, as after a read of the \
-              application; ack_every then counts segments of the usual length, which the receiver learns [Linux tcp_input.c \
-              tcp_measure_rcv_mss, __tcp_ack_snd_check; tcp.c __tcp_cleanup_rbuf]",
     },
     Spec {
         name: "sack_delay",
@@ -49,13 +34,6 @@ pub(super) const PARAMS: &[Spec] = &[
               __tcp_ack_snd_check]",
     },
     Spec {
-        name: "sack_kept",
-        kind: Kind::Int { min: 0, max: 64 },
-        default: "0",
-        doc: "ranges that a receiver keeps for SACK blocks: a segment is merged with these only, and older ranges are not \
-              reported again; 0: all ranges out of order [RFC 2018 §4; Linux tcp_input.c tcp_sack_new_ofo_skb]",
-    },
-    Spec {
         name: "dsack",
         kind: Kind::Bool,
         default: "false",
@@ -64,15 +42,10 @@ pub(super) const PARAMS: &[Spec] = &[
 ];
 
 pub(super) const LINUX: Defaults = &[
-    // [Linux include/net/tcp.h TCP_ATO_MIN]
-    ("ack_delay_min", "40 ms"),
     // [Linux include/net/tcp.h TCP_MAX_QUICKACKS]
     ("quick_acks", "16"),
-    ("ack_pushed", "true"),
     // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_comp_sack_delay_ns]
     ("sack_delay", "1 ms"),
-    // [Linux include/linux/tcp.h TCP_NUM_SACKS]
-    ("sack_kept", "4"),
     // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_dsack]
     ("dsack", "true"),
 ];
@@ -105,11 +78,11 @@ impl AckConfig {
         AckConfig {
             every: p.int("ack_every"),
             delay: p.duration("ack_delay"),
-            delay_min: p.duration("ack_delay_min").min(p.duration("ack_delay")),
+            delay_min: p.facts.ack_delay_min.min(p.duration("ack_delay")),
             quick: p.int("quick_acks"),
-            pushed: p.bool("ack_pushed"),
+            pushed: p.facts.ack_pushed,
             sack_delay: p.duration("sack_delay"),
-            sack_kept: p.params.int("sack_kept"),
+            sack_kept: p.facts.sack_kept,
             dsack: p.bool("dsack"),
         }
     }

@@ -1,5 +1,6 @@
 //! The parameters of both ends at the start of a connection: segment size, options, handshake [RFC 9293 §3.5, §3.7.1; RFC 7323].
 
+use super::facts::HandshakeAck;
 use super::{Defaults, Reading, too_small};
 use crate::segment::TIMESTAMPS_OPTION;
 use dumbbell_units::Dur;
@@ -24,13 +25,6 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "whether a connection starts with the three-way handshake [RFC 9293 §3.5] or established",
     },
     Spec {
-        name: "handshake_ack",
-        kind: Kind::Choice(&["with data", "alone"]),
-        default: "with data",
-        doc: "whether the first data, if any, carries the ACK that completes the handshake, or this ACK is sent \
-              before the data in a segment of its own [Linux tcp_input.c tcp_rcv_synsent_state_process]",
-    },
-    Spec {
         name: "timestamp_clock",
         kind: Kind::Duration,
         default: "1 us",
@@ -43,13 +37,6 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "timestamps option: 12 bytes a segment, a round-trip sample with each ACK [RFC 7323]",
     },
     Spec {
-        name: "aligned_options",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether timestamps and SACK blocks each start at a 32-bit word of the header, so that an ACK with both \
-              is 4 bytes longer [Linux tcp_output.c tcp_options_write]",
-    },
-    Spec {
         name: "data_headers",
         kind: Kind::Bool,
         default: "true",
@@ -58,8 +45,6 @@ pub(super) const PARAMS: &[Spec] = &[
 ];
 
 pub(super) const LINUX: Defaults = &[
-    ("handshake_ack", "alone"),
-    ("aligned_options", "true"),
     // 1000 ticks a second [Linux include/net/tcp.h TCP_TS_HZ].
     ("timestamp_clock", "1 ms"),
 ];
@@ -105,10 +90,10 @@ impl ConnectionConfig {
             mss,
             mss_option,
             handshake: p.bool("handshake"),
-            handshake_ack_alone: p.choice("handshake_ack") == "alone",
+            handshake_ack_alone: p.facts.handshake_ack == HandshakeAck::Alone,
             timestamp_clock: p.duration("timestamp_clock").max(Dur(1)),
             timestamps: p.bool("timestamps"),
-            aligned_options: p.bool("aligned_options"),
+            aligned_options: p.facts.aligned_options,
             data_headers: p.bool("data_headers"),
         })
     }

@@ -1,6 +1,7 @@
 //! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928, 9406,
 //! 2861; Linux tcp_cong.c].
 
+use super::facts::{CwndLimited, GrowBy, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_cc::{Increase, SlowStart};
 use dumbbell_units::param::{Kind, ParamError, Spec};
@@ -39,12 +40,6 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "most segments that an ACK adds in slow start [RFC 5681 §3.1 (2): 1; RFC 3465 §2.2: 2]",
     },
     Spec {
-        name: "reduce_from",
-        kind: Kind::Choice(&["flight", "cwnd", "offered"]),
-        default: "flight",
-        doc: "window that a reduction multiplies: FlightSize [RFC 5681 (4)], cwnd [Linux], or min(cwnd, offered window) [ns-2]",
-    },
-    Spec {
         name: "increase",
         kind: Kind::Choice(&["ack", "bytes", "window"]),
         default: "bytes",
@@ -52,24 +47,10 @@ pub(super) const PARAMS: &[Spec] = &[
               of bytes is acknowledged",
     },
     Spec {
-        name: "grow_by",
-        kind: Kind::Choice(&["acknowledged", "delivered"]),
-        default: "acknowledged",
-        doc: "bytes that an ACK contributes to the window's growth: those that it acknowledges cumulatively, or all \
-              that it newly reports as delivered, SACKed or not",
-    },
-    Spec {
         name: "grow_unused",
         kind: Kind::Bool,
         default: "false",
         doc: "whether cwnd grows while the application or the receiver limits sending [against RFC 7661 §4]",
-    },
-    Spec {
-        name: "cwnd_limited",
-        kind: Kind::Choice(&["now", "window"]),
-        default: "now",
-        doc: "when sending counts as limited by cwnd: cwnd limits it now, or it did so within the last window of data, or \
-              in slow start cwnd is less than twice the data outstanding [Linux include/net/tcp.h tcp_is_cwnd_limited]",
     },
     Spec {
         name: "window_validation",
@@ -79,31 +60,11 @@ pub(super) const PARAMS: &[Spec] = &[
               once each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited]",
     },
     Spec {
-        name: "grow_on_exit",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether the ACK that ends fast recovery also lets cwnd grow, as in ns-2; RFC 5681 §3.2 step 6 only deflates",
-    },
-    Spec {
         name: "whole_numbers",
         kind: Kind::Bool,
         default: "false",
         doc: "ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298 \
               also srtt, rttvar and timeout in integer ticks, as 4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
-    },
-    Spec {
-        name: "count_segments",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "with SACK, unless sack_rules is ns2: whether a segment that isn't full counts as a full one in the window, in \
-              the data outstanding and in what an ACK delivers, so that cwnd is a number of segments [Linux \
-              include/net/tcp.h tcp_packets_in_flight]",
-    },
-    Spec {
-        name: "reduce_each_timeout",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether a further timeout of the same segment halves ssthresh again, as in ns-2; RFC 5681 §3.1 keeps it",
     },
     Spec {
         name: "idle_restart",
@@ -116,31 +77,18 @@ pub(super) const PARAMS: &[Spec] = &[
 pub(super) const LINUX: Defaults = &[
     // As many as the ACK acknowledges [Linux tcp_cong.c tcp_slow_start].
     ("slow_start_limit", "1000"),
-    // [Linux tcp_cong.c tcp_reno_ssthresh]
-    ("reduce_from", "cwnd"),
     // [Linux tcp_cong.c tcp_cong_avoid_ai]
     ("increase", "window"),
     ("whole_numbers", "true"),
-    // [Linux include/net/tcp.h tcp_packets_in_flight]
-    ("count_segments", "true"),
-    // [Linux tcp_input.c tcp_cong_control: acked_sacked]
-    ("grow_by", "delivered"),
-    // [Linux tcp_input.c tcp_may_raise_cwnd]
-    ("grow_on_exit", "true"),
-    // [Linux tcp_output.c tcp_cwnd_validate]
-    ("cwnd_limited", "window"),
     // [Linux tcp_output.c tcp_cwnd_application_limited, tcp_cwnd_restart]
     ("window_validation", "rfc2861"),
 ];
 
 pub(super) const NS2: Defaults = &[
     ("initial_window", "2 packets"),
-    ("reduce_from", "offered"),
     ("increase", "ack"),
     ("grow_unused", "true"),
-    ("grow_on_exit", "true"),
     ("whole_numbers", "true"),
-    ("reduce_each_timeout", "true"),
 ];
 
 /// The congestion window's start, growth, reduction and validation.
@@ -178,15 +126,16 @@ pub struct GrowthConfig {
     pub idle_restart: bool,
 }
 
-/// The window from which reductions start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReduceFrom {
-    /// The data outstanding [RFC 5681 §3.1 (4)].
-    Flight,
-    /// cwnd, also where the receiver's window is smaller [Linux tcp_cong.c tcp_reno_ssthresh].
-    Cwnd,
-    /// The smaller one of cwnd and the offered window [ns-2 tcp.cc TcpAgent::slowdown].
-    Offered,
+words! {
+    /// The window from which reductions start.
+    pub enum ReduceFrom {
+        /// The data outstanding [RFC 5681 §3.1 (4)].
+        Flight = "flight",
+        /// cwnd, also where the receiver's window is smaller [Linux tcp_cong.c tcp_reno_ssthresh].
+        Cwnd = "cwnd",
+        /// The smaller one of cwnd and the offered window [ns-2 tcp.cc TcpAgent::slowdown].
+        Offered = "offered",
+    }
 }
 
 /// Handling of a window that the application doesn't use.
@@ -207,11 +156,7 @@ impl GrowthConfig {
             }
         }
         let chosen = p.choice("slow_start");
-        let reduce_from = match p.choice("reduce_from") {
-            "cwnd" => ReduceFrom::Cwnd,
-            "offered" => ReduceFrom::Offered,
-            _ => ReduceFrom::Flight,
-        };
+        let reduce_from = p.facts.reduce_from;
         // Linux's first ssthresh has no bound [Linux tcp.c tcp_init_sock: TCP_INFINITE_SSTHRESH].
         let most = if reduce_from == ReduceFrom::Cwnd { u64::MAX } else { window };
         let slow_start = SLOW_STARTS.iter().find(|(name, _)| *name == chosen).map(|(_, s)| *s);
@@ -226,17 +171,17 @@ impl GrowthConfig {
                 "window" => Increase::PerWindow,
                 _ => Increase::PerByte,
             },
-            by_delivered: p.choice("grow_by") == "delivered",
+            by_delivered: p.facts.grow_by == GrowBy::Delivered,
             unused: p.bool("grow_unused"),
-            limited_for_a_window: p.choice("cwnd_limited") == "window",
+            limited_for_a_window: p.facts.cwnd_limited == CwndLimited::Window,
             validation: match p.choice("window_validation") {
                 "rfc2861" => WindowValidation::Rfc2861,
                 _ => WindowValidation::None,
             },
-            on_exit: p.bool("grow_on_exit"),
-            reduce_each_timeout: p.bool("reduce_each_timeout"),
+            on_exit: p.facts.grow_on_exit,
+            reduce_each_timeout: p.facts.reduce_each_timeout,
             whole_segments: p.bool("whole_numbers"),
-            count_segments: p.bool("count_segments"),
+            count_segments: p.facts.count_segments,
             idle_restart: p.bool("idle_restart"),
         })
     }

@@ -6,6 +6,7 @@ mod ack;
 mod buffer;
 mod connection;
 mod ecn;
+mod facts;
 mod features;
 mod growth;
 mod pacing;
@@ -18,6 +19,7 @@ pub use ack::AckConfig;
 pub use buffer::BufferConfig;
 pub use connection::ConnectionConfig;
 pub use ecn::{EcnConfig, EcnFeedback};
+pub use facts::{Fact, Facts};
 pub use features::describe as describe_feature;
 pub use growth::{GrowthConfig, ReduceFrom, WindowValidation};
 pub use pacing::PacingConfig;
@@ -82,8 +84,9 @@ impl Config {
         variant: &Variant,
     ) -> Result<Config, ParamError> {
         let preset = find_preset(preset)?;
-        let params = Params::read(&preset.params_for(variant.name), given)?;
-        let mut p = Reading { params: &params, given, ip, mss: 0 };
+        let params = preset.read(variant.name, given)?;
+        let facts = preset.facts_for(variant.name);
+        let mut p = Reading { params: &params, facts, given, ip, mss: 0 };
         let recovery = RecoveryConfig::read(&p, variant, preset.any_recovery)?;
         let connection = ConnectionConfig::read(&p)?;
         p.mss = connection.mss;
@@ -147,6 +150,8 @@ impl Config {
 /// The parameters' values, for the readers of the groups.
 struct Reading<'a> {
     params: &'a Params,
+    /// What the preset fixes.
+    facts: &'a Facts,
     /// The parameters that the scenario sets.
     given: &'a [(String, Raw)],
     ip: IpVersion,

@@ -1,5 +1,6 @@
 //! How losses are found and repaired [RFC 5681, 6582, 6675, 8985, 9937, 5682, 3522, 3708].
 
+use super::facts::SackRules;
 use super::{Defaults, Reading};
 use dumbbell_cc::{LossRecovery, Variant};
 use dumbbell_units::Dur;
@@ -46,13 +47,6 @@ pub(super) const PARAMS: &[Spec] = &[
               8985 §7]; needs rack",
     },
     Spec {
-        name: "tlp_ack_delay",
-        kind: Kind::Duration,
-        default: "200 ms",
-        doc: "longer timeout of the probe for a single segment, whose ACK may be delayed [RFC 8985 §7.2, \
-              TLP.max_ack_delay]",
-    },
-    Spec {
         name: "prr",
         kind: Kind::Bool,
         default: "false",
@@ -93,20 +87,6 @@ pub(super) const PARAMS: &[Spec] = &[
         doc: "no second fast retransmit before all data outstanding at the first (or at a timeout) is acknowledged: an \
               option for Reno, on by default for Tahoe; NewReno and SACK always have it [RFC 6582 §3.2]",
     },
-    Spec {
-        name: "limited_retransmit",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether after a timeout the first duplicate ACKs let lost segments be retransmitted, as in ns-2; RFC 3042 \
-              allows new segments only",
-    },
-    Spec {
-        name: "sack_rules",
-        kind: Kind::Choice(&["rfc6675", "ns2"]),
-        default: "rfc6675",
-        doc: "recovery with SACK and without RACK: as in RFC 6675, or as in ns-2: any hole below a SACKed segment is repaired, once; \
-              pipe counts ACKs and segments sent; no rescue retransmission; go-back-N after a timeout",
-    },
 ];
 
 pub(super) const LINUX: Defaults = &[
@@ -120,13 +100,8 @@ pub(super) const LINUX: Defaults = &[
     ("undo", "both"),
 ];
 
-pub(super) const NS2: Defaults = &[
-    ("recovery", "reno"),
-    ("newreno_exit", "deflated"),
-    ("one_reduction_per_window", "true"),
-    ("limited_retransmit", "true"),
-    ("sack_rules", "ns2"),
-];
+pub(super) const NS2: Defaults =
+    &[("recovery", "reno"), ("newreno_exit", "deflated"), ("one_reduction_per_window", "true")];
 
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug)]
@@ -207,7 +182,7 @@ impl RecoveryConfig {
         Ok(RecoveryConfig {
             dupack_threshold: p.int("dupack_threshold"),
             limited_transmit: p.bool("limited_transmit"),
-            limited_retransmit: p.bool("limited_retransmit"),
+            limited_retransmit: p.facts.limited_retransmit,
             algorithm,
             rack,
             impatient: p.choice("newreno_timer") == "impatient",
@@ -216,7 +191,7 @@ impl RecoveryConfig {
                 "ssthresh" => NewRenoExit::Ssthresh,
                 _ => NewRenoExit::Deflated,
             },
-            sack_as_ns2: p.choice("sack_rules") == "ns2" && rack.is_none(),
+            sack_as_ns2: p.facts.sack_rules == SackRules::Ns2 && rack.is_none(),
             one_reduction_per_window: p.bool("one_reduction_per_window"),
             own_recovery: variant.own_recovery,
             // RACK finds the same losses, and earlier.
@@ -252,7 +227,7 @@ fn read_rack(p: &Reading<'_>, algorithm: LossRecovery) -> Result<Option<RackConf
     let undo = p.choice("undo");
     Ok(Some(RackConfig {
         tlp: p.bool("tlp"),
-        tlp_ack_delay: p.duration("tlp_ack_delay"),
+        tlp_ack_delay: p.facts.tlp_ack_delay,
         prr: p.bool("prr"),
         frto: p.bool("frto"),
         undo_by_timestamps: matches!(undo, "timestamps" | "both"),

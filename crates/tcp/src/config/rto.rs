@@ -1,5 +1,6 @@
 //! Round-trip time samples and the retransmission timer [RFC 6298, RFC 7323 §4; Linux tcp_input.c tcp_rtt_estimator].
 
+use super::facts::{Karn, RttFrom, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Spec};
@@ -38,21 +39,6 @@ pub(super) const PARAMS: &[Spec] = &[
               calc_wheel_index]; 0: exact timers",
     },
     Spec {
-        name: "rto_estimator",
-        kind: Kind::Choice(&["rfc6298", "linux"]),
-        default: "rfc6298",
-        doc: "how the timeout follows from samples: as in RFC 6298, or by Linux's rule, where it falls slowly, \
-              ignores samples that only fall and is at least srtt + rto_min [Linux tcp_input.c tcp_rtt_estimator]",
-    },
-    Spec {
-        name: "rtt_from",
-        kind: Kind::Choice(&["echo", "segments"]),
-        default: "echo",
-        doc: "source of the timer's round-trip samples where the connection has timestamps: their echo [RFC 7323 §4.1], \
-              or the time since the oldest segment was sent that the ACK newly reports, if it was sent once [Linux \
-              tcp_input.c tcp_clean_rtx_queue]",
-    },
-    Spec {
         name: "min_rtt_window",
         kind: Kind::Duration,
         default: "0 s",
@@ -64,13 +50,6 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "0 ms",
         doc: "time from a tick of the clock of round-trip samples (granularity) to the start of the run; ns-2 draws it for each flow",
     },
-    Spec {
-        name: "karn",
-        kind: Kind::Choice(&["any", "reduction"]),
-        default: "any",
-        doc: "without timestamps: retransmissions that discard the round trip being timed: any of earlier data [RFC 6298 §3], or \
-              only those of a fast retransmit and a timeout, as in ns-2",
-    },
 ];
 
 pub(super) const LINUX: Defaults = &[
@@ -80,20 +59,13 @@ pub(super) const LINUX: Defaults = &[
     ("granularity", "1 us"),
     // CONFIG_HZ = 250.
     ("timer_tick", "4 ms"),
-    ("rto_estimator", "linux"),
-    ("rtt_from", "segments"),
     // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_min_rtt_wlen]
     ("min_rtt_window", "300 s"),
 ];
 
 // ns-2 draws the phase; this is that of the recorded runs (validation/ns2/drops.tcl with seed 1).
-pub(super) const NS2: Defaults = &[
-    ("rto_initial", "3 s"),
-    ("rto_min", "200 ms"),
-    ("granularity", "10 ms"),
-    ("clock_phase", "2 ms"),
-    ("karn", "reduction"),
-];
+pub(super) const NS2: Defaults =
+    &[("rto_initial", "3 s"), ("rto_min", "200 ms"), ("granularity", "10 ms"), ("clock_phase", "2 ms")];
 
 /// Round-trip time samples and the retransmission timer.
 #[derive(Clone, Copy, Debug)]
@@ -120,16 +92,17 @@ pub struct RtoConfig {
     pub min_rtt_window: Dur,
 }
 
-/// How the timeout follows from samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RtoEstimator {
-    /// RFC 6298 §2.
-    Rfc6298,
-    /// The same in integers, as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
-    /// ticks [Jacobson 1988, appendix A].
-    WholeTicks,
-    /// Linux's rule [Linux tcp_input.c tcp_rtt_estimator].
-    Linux,
+words! {
+    /// How the timeout follows from samples.
+    pub enum RtoEstimator {
+        /// RFC 6298 §2.
+        Rfc6298 = "rfc6298",
+        /// The same in integers, as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
+        /// ticks [Jacobson 1988, appendix A].
+        WholeTicks = "whole ticks",
+        /// Linux's rule [Linux tcp_input.c tcp_rtt_estimator].
+        Linux = "linux",
+    }
 }
 
 impl RtoConfig {
@@ -143,14 +116,13 @@ impl RtoConfig {
             max: p.duration("rto_max"),
             granularity: p.duration("granularity"),
             clock_phase: p.duration("clock_phase"),
-            timed_past_retransmissions: p.choice("karn") == "reduction",
-            estimator: match p.choice("rto_estimator") {
-                "linux" => RtoEstimator::Linux,
-                _ if p.bool("whole_numbers") => RtoEstimator::WholeTicks,
-                _ => RtoEstimator::Rfc6298,
+            timed_past_retransmissions: p.facts.karn == Karn::Reduction,
+            estimator: match p.facts.rto_estimator {
+                RtoEstimator::Rfc6298 if p.bool("whole_numbers") => RtoEstimator::WholeTicks,
+                estimator => estimator,
             },
             timer_tick: p.duration("timer_tick"),
-            rtt_from_segments: p.choice("rtt_from") == "segments",
+            rtt_from_segments: p.facts.rtt_from == RttFrom::Segments,
             min_rtt_window: p.duration("min_rtt_window"),
         })
     }

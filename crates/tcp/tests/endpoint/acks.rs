@@ -1,8 +1,8 @@
 //! When a receiver on the stack `linux` acknowledges: quick, delayed, pushed and compressed ACKs [Linux tcp_input.c
 //! __tcp_ack_snd_check, tcp_event_data_recv].
 
-use crate::linux_stack::{MSS, linux, with_usual};
-use dumbbell_tcp::Segment;
+use crate::linux_stack::{MSS, config, linux};
+use dumbbell_tcp::{Config, Segment};
 use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
 use dumbbell_units::{Dur, Rate};
@@ -11,12 +11,17 @@ use std::cell::RefCell;
 
 /// Sends a segment each `ms`. Returns when ACKs were sent, in ms, and how many segments each newly acknowledged.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
+    paced_with(ms, segments, config(UNPACED, changes))
+}
+
+/// Single segments, each of which has the time of a paced one.
+const UNPACED: &[(&str, &str)] =
+    &[("send_quantum", "segment"), ("unpaced_segments", "0"), ("pacing_credit", "0")];
+
+/// The same with a configuration.
+fn paced_with(ms: u64, segments: u64, config: Config) -> Vec<(u64, u64)> {
     let cc = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
-    let all = with_usual(
-        &[("send_quantum", "segment"), ("unpaced_segments", "0"), ("pacing_credit", "0")],
-        changes,
-    );
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &all, arrives());
+    let mut wire = Wire::with_config(config, move |_| Box::new(cc.clone()), arrives());
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(segments * MSS);
@@ -63,7 +68,9 @@ fn a_single_segment_is_acknowledged_after_40_ms_at_first() {
 
 #[test]
 fn a_constant_delay_is_constant() {
-    let acks = paced(60, 3, &[("quick_acks", "0"), ("ack_delay", "50 ms"), ("ack_delay_min", "50 ms")]);
+    let mut constant = config(UNPACED, &[("quick_acks", "0"), ("ack_delay", "50 ms")]);
+    constant.ack.delay_min = constant.ack.delay;
+    let acks = paced_with(60, 3, constant);
     assert_eq!(acks[..2], [(200, 1), (260, 1)]);
 }
 
@@ -72,8 +79,9 @@ fn a_pushed_segment_is_acknowledged_at_once() {
     // Writes of three segments: each third one carries PSH.
     let changes = [("quick_acks", "0"), ("push_every", "4344 bytes")];
     assert_eq!(paced(10, 7, &changes), [(160, 2), (170, 1), (190, 2), (200, 1), (210, 1)]);
-    let changes = [("quick_acks", "0"), ("push_every", "4344 bytes"), ("ack_pushed", "false")];
-    assert_eq!(paced(10, 6, &changes), [(160, 2), (180, 2), (200, 2)]);
+    let mut unpushed = config(UNPACED, &changes);
+    unpushed.ack.pushed = false;
+    assert_eq!(paced_with(10, 6, unpushed), [(160, 2), (180, 2), (200, 2)]);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! The handshake takes 100 ms and is the first sample: srtt 100 ms, timeout 300 ms, smallest RTT 100 ms. The first data is
 //! sent at 0.1 s. Timers are exact and the receive window is open from the start, unless a test changes that.
 
+use dumbbell_tcp::Config;
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
-use dumbbell_testkit::wire::{Fate, Faults, Wire};
+use dumbbell_testkit::wire::{self, Fate, Faults, Wire};
 
 pub(crate) const MSS: u64 = 1448;
 
@@ -27,11 +28,20 @@ pub(crate) fn linux<'a>(
     changes: &[(&str, &str)],
     faults: Faults<'a>,
 ) -> (CcRecorder, Wire<'a>) {
+    with_config(segments, config(&[], changes), faults)
+}
+
+/// The same with a configuration.
+pub(crate) fn with_config(segments: u64, config: Config, faults: Faults<'_>) -> (CcRecorder, Wire<'_>) {
     let cc = CcRecorder::new((segments * MSS) as f64).collapsing();
     let copy = cc.clone();
-    let wire =
-        Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", &with_usual(&[], changes), faults);
-    (cc, wire)
+    (cc, Wire::with_config(config, move |_| Box::new(copy.clone()), faults))
+}
+
+/// The configuration of the stack `linux` with the changes of a test, which come after the usual ones. What the preset
+/// fixes can be changed in it.
+pub(crate) fn config(usual: &[(&str, &str)], changes: &[(&str, &str)]) -> Config {
+    wire::config("fixed", "linux", &with_usual(usual, changes))
 }
 
 /// Returns all segments sent: time in ms, number, true for a retransmission.

@@ -1,14 +1,19 @@
 //! Segments that aren't full: with `count_segments` each takes a segment of the window, as in Linux [Linux include/net/tcp.h
 //! tcp_packets_in_flight]; else its bytes do. And windows after an idle time, in whole segments.
 
-use crate::linux_stack::{MSS, with_usual};
+use crate::linux_stack::{MSS, config};
+use dumbbell_tcp::Config;
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Wire, losing};
 
 /// Returns a connection with this congestion control 200 ms after its start, on a wire that loses these segments.
 fn connected(cc: CcRecorder, changes: &[(&str, &str)], lost: &[u64]) -> Wire<'static> {
-    let changes = with_usual(&[("nagle", "false")], changes);
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &changes, losing(lost));
+    with_config(cc, config(&[("nagle", "false")], changes), lost)
+}
+
+/// The same with a configuration.
+fn with_config(cc: CcRecorder, config: Config, lost: &[u64]) -> Wire<'static> {
+    let mut wire = Wire::with_config(config, move |_| Box::new(cc.clone()), losing(lost));
     wire.receiver.listen();
     wire.sender.connect();
     wire.run_until(0.2);
@@ -24,8 +29,10 @@ fn write(wire: &mut Wire<'_>, count: u32, bytes: u64) {
 }
 
 /// Returns the segments that are sent at once of 40 writes of 700 bytes, with a window of ten full segments.
-fn sent_at_once(changes: &[(&str, &str)], weight: u64) -> usize {
-    let mut wire = connected(CcRecorder::new(10.0 * MSS as f64), changes, &[]);
+fn sent_at_once(count_segments: bool, weight: u64) -> usize {
+    let mut config = config(&[("nagle", "false")], &[]);
+    config.growth.count_segments = count_segments;
+    let mut wire = with_config(CcRecorder::new(10.0 * MSS as f64), config, &[]);
     write(&mut wire, 40, 700);
     let sent = wire.sent.len();
     assert_eq!(wire.sender.inflight(), sent as u64 * weight);
@@ -37,13 +44,13 @@ fn sent_at_once(changes: &[(&str, &str)], weight: u64) -> usize {
 
 #[test]
 fn each_segment_takes_a_whole_one_of_the_window() {
-    assert_eq!(sent_at_once(&[], MSS), 10);
+    assert_eq!(sent_at_once(true, MSS), 10);
 }
 
 #[test]
 fn without_the_rule_its_bytes_count() {
     // 20 of 700 bytes are 14,000; the 21st doesn't fit into 14,480.
-    assert_eq!(sent_at_once(&[("count_segments", "false")], 700), 20);
+    assert_eq!(sent_at_once(false, 700), 20);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Tail loss probes: when they are sent, which segment, and the effect of their ACKs [RFC 8985 §7].
 
-use crate::linux_stack::{MSS, linux, responses, timeline};
+use crate::linux_stack::{MSS, config, linux, responses, timeline, with_config};
 use dumbbell_testkit::wire::{Fate, losing};
+use dumbbell_units::Dur;
 use dumbbell_wire::TcpFlags;
 
 #[test]
@@ -23,7 +24,11 @@ fn the_probe_of_a_single_segment_allows_for_a_delayed_ack_but_not_beyond_the_tim
     assert_eq!(timeline(&wire)[5..], [(500, 4, true)]);
     assert_eq!(wire.sender.counters().timeouts, 0);
     // With a shorter allowance for the delayed ACK: 0.2 + 0.2 + 0.05 s.
-    let (_, wire) = linux(5, &[("tlp_ack_delay", "50 ms")], losing(&[4]));
+    let mut config = config(&[], &[]);
+    if let Some(rack) = &mut config.recovery.rack {
+        rack.tlp_ack_delay = Dur::millis(50);
+    }
+    let (_, wire) = with_config(5, config, losing(&[4]));
     assert_eq!(timeline(&wire.send(5).until_done())[5..], [(450, 4, true)]);
 }
 
