@@ -172,10 +172,10 @@ def test_a_library_that_prints_leaves_json_whole(place: Path, every: Path, cli: 
 
 
 def test_check_tries_a_library(every: Path, cli: Cli) -> None:
-    done = cli("check", str(every), "of=red", "--cases", "50")
+    done = cli("discipline", "check", str(every), "of=red", "--cases", "50")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no error in 50 cases" in done.stdout
-    done = cli("check", str(every), "mistake=lose", "--cases", "50")
+    done = cli("discipline", "check", str(every), "mistake=lose", "--cases", "50")
     assert done.returncode == 2
     assert "error: every.so: after enqueue, backlog() returns" in done.stdout
 

@@ -491,24 +491,24 @@ def test_figures_and_reports_name_them(place: Path, cli: Cli) -> None:
     assert "&lt;b&gt;mine" in html and "<b>mine" not in html
 
 
-# ---------------------------------------------------------------- dumbbell check
+# ---------------------------------------------------------------- dumbbell discipline check
 
 
 def test_check_passes_a_discipline_without_mistakes(place: Path, cli: Cli) -> None:
-    done = cli("check", "mine.py:Tail", "limit=5", "--cases", "30", "--json")
+    done = cli("discipline", "check", "mine.py:Tail", "limit=5", "--cases", "30", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["findings"], found["longest"], found["marked"]) == ([], 5, 0)
     assert found["arrived"] > 1000 and found["dropped"] > 0
-    assert cli("check", "mine.py:Tail", "limit=5", "--cases", "30", "--json").stdout == done.stdout
+    assert cli("discipline", "check", "mine.py:Tail", "limit=5", "--cases", "30", "--json").stdout == done.stdout
     (place / "mine.py").write_text(CODEL)
-    done = cli("check", "mine.py:CoDel", "ecn=true", "--cases", "30")
+    done = cli("discipline", "check", "mine.py:CoDel", "ecn=true", "--cases", "30")
     assert (done.returncode, done.stdout[:24]) == (0, "no error in 30 cases: 2,"[:24]), done.stdout
 
 
 def test_check_prints_the_steps_to_a_mistake(place: Path, cli: Cli) -> None:
     (place / "mine.py").write_text(DROPTAIL.replace('self.link.drop(packet, "full")', "pass"))
-    done = cli("check", "mine.py:Tail", "limit=1", "--cases", "30")
+    done = cli("discipline", "check", "mine.py:Tail", "limit=1", "--cases", "30")
     assert done.returncode == 2
     lines = done.stdout.splitlines()
     assert lines[0].startswith("error: mine.py: Tail: dequeue returned no packet")
@@ -528,6 +528,6 @@ def test_check_prints_the_steps_to_a_mistake(place: Path, cli: Cli) -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("place")
 def test_check_refuses_what_it_cant_try(cli: Cli, arguments: list[str], message: str) -> None:
-    done = cli("check", *arguments)
+    done = cli("discipline", "check", *arguments)
     assert done.returncode == 2
     assert message in done.stderr and len(done.stderr.splitlines()) <= 2, done.stderr

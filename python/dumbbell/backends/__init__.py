@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.backends.base import Backend, Chooser, Finished, Holder, Job, RowLists, Rows, Stepwise, Table
+from dumbbell.backends.base import Backend, Chooser, Finished, Holder, Installed, Job, RowLists, Rows, Stepwise, Table
 from dumbbell.common.callable_package import call_lists
 from dumbbell.common.lazy import lazy as _lazy
 from dumbbell.exceptions import BackendError
@@ -24,6 +24,7 @@ __all__ = [
     "Chooser",
     "Finished",
     "Holder",
+    "Installed",
     "Job",
     "RowLists",
     "Rows",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Backend", "Chooser", "Finished", "Holder", "Job", "RowLists", "Rows", "Stepwise", "Table"]
+__all__ = ["Backend", "Chooser", "Finished", "Holder", "Installed", "Job", "RowLists", "Rows", "Stepwise", "Table"]
 
 Table: TypeAlias = "dict[str, npt.NDArray[np.generic]]"
 """Columns by name, all of one length."""
@@ -141,6 +141,15 @@ class Stepwise(Protocol):
 
     def steps(self, job: Job) -> list[str]:
         """Return every step of a run."""
+        ...
+
+
+@runtime_checkable
+class Installed(Protocol):
+    """A back end that needs something on this host, such as a kernel that is built."""
+
+    def require_installed(self) -> None:
+        """Raise BackendError, with the remedy, if something is missing: no scenario can be run then."""
         ...
 
 

@@ -23,7 +23,7 @@ __all__ = ["app", "main"]
 SECTIONS = {
     "Experiments": {
         "run": "Run a scenario: every cell of its sweep, every repetition, in parallel.",
-        "check": "Try your own queue discipline on random packets, and report broken rules.",
+        "check": "Check a scenario: what will run, how long it takes, where it can run, and its warnings.",
     },
     "Teaching": {},
     "Results": {
@@ -34,6 +34,9 @@ SECTIONS = {
         "report": "Write the report of results that were kept with --out.",
     },
     "Captures": {},
+    "Your own algorithms": {
+        "discipline": "Check your own queue discipline.",
+    },
     "Names for scenario files": {
         "variants": "List the congestion control variants, or show one.",
         "disciplines": "List the queue disciplines, or show one.",

@@ -54,7 +54,8 @@ def sentence(found: Estimate, jobs: int, *, timed: bool, keeps: bool, more: bool
     from dumbbell.common.words import counted
 
     least = "at least " if more else ""
-    parts = [f"{least}{found.runs:,} runs of {found.cells:,} {'cell' if found.cells == 1 else 'cells'}"]
+    runs, cells = ("run" if found.runs == 1 else "runs"), ("cell" if found.cells == 1 else "cells")
+    parts = [f"{least}{found.runs:,} {runs} of {found.cells:,} {cells}"]
     if timed:
         parts.append(f"about {_time(found.seconds)} on {counted(jobs, 'processor')}")
     if keeps:

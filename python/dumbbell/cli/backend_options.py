@@ -13,7 +13,7 @@ from dumbbell.satellites import Flag, load, satellites
 if TYPE_CHECKING:
     from dumbbell.scenario import Scenario
 
-__all__ = ["KERNEL", "backend", "flags", "options", "options_of"]
+__all__ = ["KERNEL", "backend", "flags", "names", "options", "options_of"]
 
 KERNEL = "Real kernel"
 """Heading of the options that only kernels have."""
@@ -24,15 +24,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def backend() -> Callable[[F], F]:
     """Return the option ``--backend``."""
-    texts = {"sim": "the simulator", **{k: v for one in satellites().values() for k, v in one.backend_texts.items()}}
+    texts = _texts()
     return click.option(
         "--backend",
         metavar="NAME",
         default="sim",
         show_default=True,
-        shell_complete=front.names(lambda: list(texts)),
+        shell_complete=front.names(names),
         help=" ".join(["The back end.", *(f"{name}: {text}." for name, text in texts.items())]),
     )
+
+
+def names() -> list[str]:
+    """Return the names of the back ends, without importing any."""
+    return list(_texts())
+
+
+def _texts() -> dict[str, str]:
+    return {"sim": "the simulator", **{k: v for one in satellites().values() for k, v in one.backend_texts.items()}}
 
 
 def options() -> Callable[[F], F]:

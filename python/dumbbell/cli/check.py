@@ -1,89 +1,93 @@
-"""``dumbbell check``: tries an own queue discipline on random packets."""
+"""``dumbbell check``: what a scenario will run, and its warnings, before it runs."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from dumbbell.cli import front, output
+from dumbbell.cli import backend_options, code, front, output, scenario_file
+
+if TYPE_CHECKING:
+    from dumbbell.cli.scenario_summary import Checked
 
 __all__ = ["check"]
+
+LIBRARIES = (".so", ".dylib", ".dll")
+MOST_ROWS = 12
+"""Flows that the text names."""
+
+
+def _refuse_code(_ctx: click.Context, _param: click.Parameter, file: Path) -> Path:
+    """Name the commands for own code, if that was given."""
+    if ".py" in (file.suffix, file.suffix.partition(":")[0]) or file.suffix in LIBRARIES:
+        raise click.UsageError(
+            f"{file}: not a scenario: `dumbbell discipline check {file}` tries a queue discipline, `dumbbell variant "
+            f"check {file}` a variant"
+        )
+    return file
 
 
 @front.command(
     "check",
-    "dumbbell check mine.py:Mine",
-    "dumbbell check mine.py:Mine limit=20 --cases 2000",
-    "dumbbell check target/release/libmine.so target='5 ms'",
+    "dumbbell check first.toml",
+    "dumbbell check first.toml --set flows.a.variant=prague --set repetitions=10",
+    "dumbbell check first.toml --backend uml",
+    "dumbbell check first.toml --json | jq '.warnings[].text'",
+    removed=dict.fromkeys(
+        ("--cases", "--seed"), "`dumbbell discipline check SOURCE`, which tries a queue discipline"
+    ),
 )
-@click.argument("source", metavar="SOURCE", help="FILE.py:CLASS, or a library written in Rust.")
-@click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...", help="Parameters of the queue discipline.")
+@click.argument("file", type=front.file(), metavar="FILE", callback=_refuse_code, help="The scenario, a TOML file.")
+@scenario_file.changes()
 @click.option(
-    "--cases", type=click.IntRange(1, 1_000_000), default=200, show_default=True, metavar="N", help="Cases."
+    "--backend",
+    metavar="NAME",
+    shell_complete=front.names(backend_options.names),
+    help="Check for this back end, and refuse what it can't run. Default: all, with the reasons against each.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Makes other cases.")
+@code.option()
 @front.json("Print one JSON document instead of text.")
-def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_json: bool) -> None:
-    """Try your own queue discipline on random packets, and report broken rules.
+@backend_options.options()
+@backend_options.flags()
+def check(
+    file: Path,
+    changes: tuple[str, ...],
+    backend: str | None,
+    no_code: bool,
+    as_json: bool,
+    options: tuple[str, ...],
+) -> None:
+    """Check a scenario: what will run, how long it takes, where it can run, and its warnings.
 
-    SOURCE is a class in a file (FILE.py:CLASS) or a library written in Rust. Each case is a random sequence of
-    arrivals, transmissions and pauses; afterwards all packets that wait must leave. The built-in disciplines are
-    tested with the same rules. A case that fails is printed with as few steps as possible; the exit code is then 2.
+    Every cell of the sweep is checked. Nothing is run; own variants, disciplines and rules are loaded, to check their
+    parameters.
     """
-    from dumbbell import _core
-    from dumbbell.exceptions import DumbbellError
-    from dumbbell.scenario import files
-    from dumbbell.scenario.own import disciplines as own_disciplines
+    from dumbbell.cli.scenario_summary import backends, checked
+    from dumbbell.scenario import Scenario
 
-    given = _parameters(parameters)
-    key = "python" if ":" in source else "library"
-    with output.reserved(as_json), files.beside(files.Files(Path())):
-        try:
-            discipline = own_disciplines.load(key, source)
-        except ValueError as e:
-            raise DumbbellError(f"{source}: {e}") from None
-        try:
-            discipline.check_names(given)
-            report = discipline.handle.exercise(given, cases, seed)
-        except _core.ParamError as e:
-            name, message = e.args
-            raise DumbbellError(f"{source}: {f'{name}: ' if name in given else ''}{message}") from None
-    findings = [
-        {"error": is_error, "message": message, "steps": steps} for is_error, message, steps in report.pop("findings")
-    ]
-    failed = any(finding["error"] for finding in findings)
+    with output.reserved(as_json), code.announced(refuse=no_code):
+        scenario = Scenario.load(file, scenario_file.changes_of(changes))
+        if no_code:
+            code.refuse_commands(scenario)
+        given = backend_options.options_of(backend or "sim", options)
+        found = checked(scenario, str(file), backends(scenario, backend, given))
     if as_json:
-        output.document({"discipline": source, "cases": cases, "seed": seed, **report, "findings": findings})
+        output.document(found.document)
     else:
-        _print(report, findings, cases)
-    if failed:
-        sys.exit(2)
+        _print(found)
 
 
-def _parameters(given: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``NAME=VALUE``."""
-    from dumbbell.exceptions import DumbbellError
-    from dumbbell.scenario import toml
-
-    parameters: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise DumbbellError(f"'{text}' given: NAME=VALUE is needed, such as limit=20")
-        parameters[name.strip()] = toml.value(value.strip())
-    return parameters
-
-
-def _print(report: dict[str, Any], findings: list[dict[str, Any]], cases: int) -> None:
-    for finding in findings:
-        output.line(f"{'error' if finding['error'] else 'note'}: {finding['message']}")
-        for number, step in enumerate(finding["steps"], 1):
-            output.line(f"  {number:2} {step}")
-    if not any(finding["error"] for finding in findings):
-        output.line(
-            f"no error in {cases:,} cases: {report['arrived']:,} packets arrived, {report['dropped']:,} were "
-            f"dropped, {report['marked']:,} were marked; in an overload {report['longest']:,} packets waited"
-        )
+def _print(found: Checked) -> None:
+    facts = dict(found.facts)
+    width = max(map(len, facts)) + 2
+    for name, lines in facts.items():
+        for number, text in enumerate(lines[:MOST_ROWS]):
+            output.line(f"{name if number == 0 else '':{width}}{text}")
+        if len(lines) > MOST_ROWS:
+            output.line(f"{'':{width}}and {len(lines) - MOST_ROWS} more")
+    for warned in found.warnings:
+        output.line(f"warning: {warned}")
+    for text in found.notes:
+        output.line(f"note: {text}")

@@ -9,14 +9,12 @@ from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Automatic, Switch, is_on, on_or_auto, one_of
 from dumbbell.cli import output
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import program
 from dumbbell.kernel.host.host_kernel import Calibration, HostKernel
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.kernel.host.live import LiveNetwork
 from dumbbell.kernel.host.prompt import Prompt
 from dumbbell.kernel.host.tc import Tc
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.kernel.uml.store import find
 
 __all__ = ["Kernel"]
 
@@ -113,8 +111,7 @@ class Kernel:
             try:
                 candidate.check(jobs)
                 if isinstance(candidate, Uml):
-                    program()
-                    find()
+                    candidate.require_installed()
             except BackendError as e:
                 against.setdefault(str(e).partition("': ")[2] or str(e), str(e))
                 continue

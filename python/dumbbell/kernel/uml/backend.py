@@ -93,6 +93,11 @@ class Uml:
                 raise BackendError(f"back end 'uml': {reason}{cell_of(job)}")
             self.steps(job)
 
+    def require_installed(self) -> None:
+        """Raise BackendError if the kernel or the program in it is missing."""
+        program()
+        find()
+
     def steps(self, job: Job) -> list[str]:
         """Return every step of a run as a command that would do the same; BackendError as `check` has it."""
         steps, flows, *_ = self._translated(job)

@@ -17,7 +17,7 @@ from dumbbell.scenario import Cell, Scenario
 from dumbbell.scenario.flow.application import Ping
 from dumbbell.scenario.flow.default_jitter import default_jitters
 
-__all__ = ["LIMITED", "LintWarning", "lint"]
+__all__ = ["LIMITED", "LintWarning", "lint", "lint_scenario"]
 
 LIMITED = 0.75
 """Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
@@ -47,6 +47,19 @@ def lint(results: Results) -> list[LintWarning]:
         *lint_transport.no_marks(pairs),
         *_losses(cells),
         *_intervals(results.scenario, cells),
+        *_phases(pairs),
+    ]
+
+
+def lint_scenario(scenario: Scenario) -> list[LintWarning]:
+    """Return the warnings that are known before any run, in the simulator."""
+    step = -(-len(scenario.cells) // MOST_CELLS)
+    pairs = [(cell, [Run(0, "", cell.values, 0, scenario.seed, [], [], [])]) for cell in scenario.cells[::step]]
+    return [
+        *_variants(scenario),
+        *lint_transport.stacks(pairs),
+        *lint_transport.mixed_stacks(pairs),
+        *(_repetitions(scenario, pairs) if scenario.repetitions == 1 and scenario.until is None else ()),
         *_phases(pairs),
     ]
 
