@@ -18,6 +18,7 @@ import pytest
 from conftest import BASE
 from test_lab_sheet import hand_in
 from test_start import FIRST
+from test_variant_check import GOOD
 
 import dumbbell
 from dumbbell import Scenario
@@ -36,7 +37,8 @@ PARSED = (
     "--backend uml",
     "--backend ssh",
     "--cluster dask:",
-    "dumbbell check target/release/",
+    "dumbbell check first.toml --backend uml",
+    "check target/release/",
     "dumbbell kernel",
     "dumbbell shell",
     "dumbbell study run",
@@ -85,6 +87,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "first.toml").write_text(FIRST, encoding="utf-8")
     (place / "my-scenario.toml").write_text(FIRST, encoding="utf-8")
     (place / "mine.py").write_text(DROPTAIL.replace("class Tail", "class Mine"), encoding="utf-8")
+    (place / "reno.py").write_text(GOOD)
     first = Scenario.from_toml(FIRST, {"duration": "8 s"})
     results = place / "results"
     dumbbell.run(first, out=results / "first", trace=True)

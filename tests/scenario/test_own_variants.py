@@ -494,6 +494,15 @@ def test_a_library_checks_its_parameters(place: Path, gentle: Path) -> None:
         assert message in str(caught.value)
 
 
+def test_variant_check_tries_a_library(gentle: Path, panicking: Path, cli: Cli) -> None:
+    done = cli("variant", "check", str(gentle), "most=0.3", "--cases", "20")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no error in 20 cases" in done.stdout
+    done = cli("variant", "check", str(panicking))
+    assert done.returncode == 2
+    assert "error: src/lib.rs:" in done.stdout and "panic: no more than 0.5" in done.stdout
+
+
 def test_a_panic_is_an_error_with_its_place(place: Path, panicking: Path, cli: Cli) -> None:
     with_library(place, panicking)
     done = cli("run", "own.toml")

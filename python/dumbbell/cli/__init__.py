@@ -35,6 +35,7 @@ SECTIONS = {
     },
     "Captures": {},
     "Your own algorithms": {
+        "variant": "Check your own congestion control variant.",
         "discipline": "Check your own queue discipline.",
     },
     "Names for scenario files": {
