@@ -41,17 +41,19 @@ def _metric(what: str) -> Callable[[F], F]:
     return click.option("--metric", default="goodput_bps", show_default=True, metavar="COLUMN", help=what)
 
 
-flow_option = click.option("--flow", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
+def _flows(what: str) -> Callable[[F], F]:
+    """Return the option ``--flow``."""
+    return click.option("--flow", multiple=True, metavar="NAME", help=f"{what} Repeatable.")
 
 
 @front.command(
     "harm",
     "dumbbell stats harm results/first                       # the loss of each flow by the others",
-    "dumbbell stats harm results/first --metric rtt_p95_ms --flow a --json",
+    "dumbbell stats harm results/first --metric rtt_p95_ms --json",
 )
 @directory_argument
 @_metric("A column of the flows.")
-@flow_option
+@_flows("Only this flow and the others that are given.")
 @front.tables()
 @front.every_row()
 @front.json()
@@ -107,7 +109,7 @@ def harm(directory: Path, metric: str, flow: tuple[str, ...], every_row: bool, a
 @click.option(
     "--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds."
 )
-@flow_option
+@_flows("Only this flow.")
 @click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
 @click.option(
     "--ci",
