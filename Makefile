@@ -18,7 +18,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o')
 UNSTABLE ?=
 AGAIN := $(if $(UNSTABLE),$(BIN)/python tests/support/again.py $(UNSTABLE))
 PYTEST := $(AGAIN) $(BIN)/pytest
-PARALLEL := --numprocesses logical --dist worksteal
+PARALLEL := --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-rest test-all test-kernel test-capture test-studies test-web test-cluster check bench bpf kernel studio wheel docs deny audit miri clean help
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(name)
         if item.get_closest_marker("host_clock"):
             item.add_marker(pytest.mark.flaky(reruns=2))
+    # Files are divided among processes: first those that take minutes, so that none is left at the end.
+    items.sort(key=lambda item: item.get_closest_marker("studies") is None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -64,6 +68,19 @@ __all__ = [
     "require_machines",
     "require_uml",
 ]  # the latter are fixtures
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give this process its own directory for temporary files: tests look at what runs leave there."""
+    tmp_path_factory.getbasetemp()  # elsewhere
+    place = Path(tempfile.mkdtemp(prefix="db-"))  # short: the names of sockets have 108 characters at most
+    place.chmod(0o1777)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(place))
+        patch.setattr(tempfile, "tempdir", None)
+        yield
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture
@@ -101,7 +118,7 @@ def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
-    """Give a quick study that was run, each once for all tests."""
+    """Give a quick study that was run, once for all tests of a file."""
     from dumbbell.studies import run_study, study
 
     return cache(lambda name: run_study(study(name), tmp_path_factory.mktemp(name), quick=True, kernel=False))

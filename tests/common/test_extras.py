@@ -83,7 +83,7 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     }
     assert "'.[dev,studies,web,ssh,cluster]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
     required: set[str] = set()
-    for path in (ROOT / "tests").glob("*.py"):
+    for path in (ROOT / "tests").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert "pytest.importor" + "skip" not in text, (
             f"{path.name}: required.require_packages fails where CI needs it"

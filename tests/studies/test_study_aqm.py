@@ -14,7 +14,7 @@ from dumbbell.studies import Done, Verdict, study
 from dumbbell.studies.aqm import claims_codel, claims_pie_fq_codel
 from dumbbell.studies.aqm.data import RTTS, page_times
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating, at
-from quick import table, verdicts
+from quick import check_quick, table, verdicts
 
 Floats = npt.NDArray[np.float64]
 N = 10
@@ -227,6 +227,10 @@ def test_parameters_are_the_rfcs() -> None:
     assert [round(k * s) for k in (0.036, 0.081, 0.114)] == [6, 14, 19]
     flows = [f.name[0] for f in scenarios["8.2.5"].flows]
     assert [flows.count(group) for group in "abc"] == [6, 8, 5]
+
+
+def test_quick_study(done: Callable[[str], Done]) -> None:
+    check_quick(done("aqm"))
 
 
 def test_verdicts(done: Callable[[str], Done]) -> None:

@@ -13,7 +13,7 @@ from dumbbell.results import Results
 from dumbbell.studies import Done, study
 from dumbbell.studies.bbr_cases.analysis import CHECKS, examine
 from dumbbell.studies.bbr_cases.case import MSS, Case
-from quick import table, verdicts
+from quick import check_quick, table, verdicts
 
 FOLDER = study("bbr-cases").folder
 
@@ -81,6 +81,10 @@ def test_a_made_up_trace() -> None:
     assert not examine(late).holds  # left with more than one BDP in flight
     gone = examine(Case(5, {**trace}, {}))
     assert gone.seen == [("no probe up after 0 s", False)]
+
+
+def test_quick_study(done: Callable[[str], Done]) -> None:
+    check_quick(done("bbr-cases"))
 
 
 def test_the_study(done: Callable[[str], Done]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from dumbbell.studies import Done, Verdict, study
 from dumbbell.studies.quic_beside_tcp import claims
 from dumbbell.studies.quic_beside_tcp.data import Pages, Streams, waited
-from quick import table, verdicts
+from quick import check_quick, table, verdicts
 
 
 def test_a_byte_waits_from_its_arrival_until_it_can_be_read() -> None:
@@ -78,6 +78,10 @@ def test_the_page_has_the_verdicts_of_a_whole_run() -> None:
     assert [c["id"] for c in data["claims"]] == [c.id for c in found.paper.claims]
     assert data["repetitions"] == {e.name: found.scenario(e).repetitions for e in found.experiments}
     assert data["runs"] == sum(len(found.scenario(e).cells) * data["repetitions"][e.name] for e in found.experiments)
+
+
+def test_quick_study(done: Callable[[str], Done]) -> None:
+    check_quick(done("quic-beside-tcp"))
 
 
 def test_the_quick_study(done: Callable[[str], Done]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from dumbbell.studies import Done, Verdict, study
 from dumbbell.studies.quickstart import claims_one
 from dumbbell.studies.quickstart.data import Series, Stage, stages
-from quick import table, verdicts
+from quick import check_quick, table, verdicts
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,6 +88,10 @@ def test_three_equal_reductions_are_too_few() -> None:
 
     halves = claims_one.reno(Short())[0]
     assert (halves.verdict, halves.needs) == (Verdict.NOT_SHOWN, 4)
+
+
+def test_quick_study(done: Callable[[str], Done]) -> None:
+    check_quick(done("quickstart"))
 
 
 def test_textbooks_are_right(done: Callable[[str], Done]) -> None:

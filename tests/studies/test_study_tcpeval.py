@@ -13,7 +13,7 @@ from dumbbell.studies.tcpeval.data import BDP, largest_rise, reached, time_until
 from dumbbell.studies.tcpeval.fairness import BUFFERS, LINKS, ROUND_TRIPS, evenness
 from dumbbell.studies.tcpeval.latency import BUFFERS as TRADE_BUFFERS
 from dumbbell.studies.tcpeval.latency import PAIRS
-from quick import table
+from quick import check_quick, table
 
 T = np.linspace(0.0, 10.0, 101)
 """Every 100 ms."""
@@ -98,6 +98,10 @@ def test_all_flows_of_a_case_have_its_variant() -> None:
             fixed = {f.name for f in cell.scenario.flows if f.name.startswith("a-")}
             variants = {f.variant.name for f in cell.scenario.flows if f.variant and f.name not in fixed}
             assert len(variants) == 1
+
+
+def test_quick_study(done: Callable[[str], Done]) -> None:
+    check_quick(done("tcpeval"))
 
 
 def test_tables(done: Callable[[str], Done]) -> None:

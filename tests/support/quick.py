@@ -1,13 +1,14 @@
-"""Readers of the files that a quick study has written, for its tests."""
+"""What is common to the tests of quick studies: the properties of all, and readers of the files."""
 
 from __future__ import annotations
 
 import csv
 import json
 
-from dumbbell.studies import Done
+from dumbbell.studies import Done, Verdict
+from whole_verdicts import unlike_whole
 
-__all__ = ["table", "verdicts"]
+__all__ = ["check_quick", "table", "verdicts"]
 
 
 def table(done: Done, name: str) -> list[dict[str, str]]:
@@ -20,3 +21,32 @@ def verdicts(done: Done) -> dict[str, str]:
     """Return the verdicts as they were written, by claim."""
     content = json.loads((done.out / "study.json").read_text(encoding="utf-8"))
     return {claim["id"]: claim["verdict"] for claim in content["claims"]}
+
+
+def check_quick(ran: Done) -> None:
+    """Check the properties of every quick study."""
+    content = json.loads((ran.out / "study.json").read_text())
+    assert [c["id"] for c in content["claims"]] == [c.id for c in ran.study.paper.judged]
+    for claim in content["claims"]:
+        assert claim["verdict"] in set(Verdict)
+        assert claim["rule"]
+        assert claim["why"]
+        assert claim["measured"] or claim["verdict"] == Verdict.NOT_MEASURED
+        assert claim["needs"] is None or claim["verdict"] == Verdict.NOT_SHOWN
+        assert "nan" not in claim["why"].split()
+    assert unlike_whole(ran.study.name, content["claims"]) == {}
+    assert content["figures"]
+    page = ran.report.read_text()
+    for figure in content["figures"]:
+        assert all((ran.out / figure[key]).stat().st_size > 0 for key in ("png", "svg", "rows"))
+        assert f'<figure id="{figure["name"]}"' in page
+        assert figure["reading"].endswith(".")
+        assert "nan" not in figure["reading"].split()
+    shown = {f["name"] for f in content["figures"]} | {t["name"] for t in content["tables"]}
+    for exhibit in ran.study.paper.exhibits:
+        assert set(exhibit.here) <= shown, exhibit.id
+    if ran.study.paper.listed:
+        assert all(c["verdict"] != Verdict.NOT_MEASURED for c in content["claims"])
+        assert {"report-claims", "report-exhibits", "report-setup"} <= shown
+    for table in content["tables"]:
+        assert (ran.out / table["rows"]).stat().st_size > 0
