@@ -1,15 +1,14 @@
 //! Running statistics, in constant memory: time averages, percentiles from a histogram, round-trip times.
 
 mod ack_times;
-mod histogram;
 mod voice;
 
 pub use ack_times::{AckTimes, RttSeries};
 pub use voice::VoiceMeter;
 
 use dumbbell_qdisc::Backlog;
+use dumbbell_units::histogram::Histogram;
 use dumbbell_units::{Dur, Time};
-use histogram::Histogram;
 
 /// Time averages of `N` quantities: each value is weighted by the time for which it held.
 #[derive(Clone, Debug)]
@@ -123,6 +122,9 @@ impl BacklogMeter {
     }
 }
 
+/// Percentiles within 0.1 %, as HdrHistogram's with three significant digits.
+const RESOLUTION_BITS: u32 = 10;
+
 /// Statistics of durations: exact count, mean, minimum and maximum; percentiles within 0.1 %.
 #[derive(Clone, Debug)]
 pub struct DurationStats {
@@ -132,7 +134,7 @@ pub struct DurationStats {
     min: Dur,
     max: Dur,
     /// The durations above zero.
-    histogram: Histogram,
+    histogram: Histogram<RESOLUTION_BITS>,
 }
 
 impl Default for DurationStats {
@@ -230,7 +232,7 @@ impl DurationStats {
         }
         let among = count - self.zeros;
         let share = (rank - self.zeros) as f64 / among as f64;
-        let value = Dur(self.histogram.at_rank((share * among as f64).ceil() as u64));
+        let value = Dur(*self.histogram.at_rank((share * among as f64).ceil() as u64).end());
         Some(value.clamp(self.min, self.max).as_millis())
     }
 }

@@ -8,9 +8,10 @@
 //! | [`Prob`] | probability | f64 in 0..=1 |
 //!
 //! This crate also has the other items that all crates need: declarations of parameters ([`param`]), the text form of quantities
-//! ([`parse`]), named random streams ([`random`]) and the flow numbers of packets ([`flow_number`]).
+//! ([`parse`]), named random streams ([`random`]), the flow numbers of packets ([`flow_number`]) and histograms ([`histogram`]).
 
 pub mod flow_number;
+pub mod histogram;
 pub mod param;
 pub mod parse;
 mod prob;

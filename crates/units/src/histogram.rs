@@ -1,16 +1,15 @@
-//! A histogram of positive integers with a relative resolution below 0.1 %, which stores only the parts in use.
+//! A histogram of integers, which stores only the parts in use: HdrHistogram's, of `2^BITS` buckets for each power of two.
 //!
 //! ```text
-//! bucket   values below 2048 have one each; from there on each power of two is divided into 1024 buckets of equal width
+//! bucket   values below 2^(BITS + 1) have one each; from there on each power of two is divided into buckets of equal width
 //! list     the buckets of the first 512 values, in any order: most flows and queues have fewer
 //! page     then: counters of 16 consecutive buckets, allocated with the first value in one of them
 //! ```
-//! Each bucket is reported by its largest value. The buckets are those of HdrHistogram with three significant digits.
+//! A value differs from the middle of its bucket by at most one of `2^(BITS + 1)` parts of it. With 10 bits the buckets are
+//! those of HdrHistogram with three significant digits.
 
-/// Buckets of a power of two, as a power of two.
-const RESOLUTION_BITS: u32 = 10;
-/// Values below it have a bucket each.
-const EXACT_BELOW: u64 = 2 << RESOLUTION_BITS;
+use std::ops::RangeInclusive;
+
 /// Values in the list: it then takes as much memory as 16 pages, which a spread of 2 % needs.
 const LISTED: usize = 512;
 /// Buckets of a page: their counters fill a cache line.
@@ -18,10 +17,10 @@ const PAGE: usize = 16;
 /// In the directory: a page that isn't allocated.
 const NO_PAGE: u16 = u16::MAX;
 
-/// See the top of this file.
+/// See [the module](self). `BITS`: at most 10, so that there are fewer than 2^16 buckets.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
-    /// The buckets of the values, as long as there are no pages; there are fewer than 2^16 buckets.
+pub struct Histogram<const BITS: u32> {
+    /// The buckets of the values, as long as there are no pages.
     list: Vec<u16>,
     pages: Option<Box<Pages>>,
 }
@@ -40,32 +39,40 @@ struct Pages {
 
 /// Returns the number of the bucket of a value.
 #[inline]
-fn bucket_of(value: u64) -> usize {
-    let exponent = ((EXACT_BELOW - 1) | value).ilog2() - RESOLUTION_BITS;
-    ((u64::from(exponent) << RESOLUTION_BITS) + (value >> exponent)) as usize
+fn bucket_of<const BITS: u32>(value: u64) -> usize {
+    let exponent = (((2 << BITS) - 1) | value).ilog2() - BITS;
+    ((u64::from(exponent) << BITS) + (value >> exponent)) as usize
 }
 
-/// Returns the largest value of a bucket.
-fn largest_of(bucket: usize) -> u64 {
+/// Returns the values of a bucket.
+fn values_of<const BITS: u32>(bucket: usize) -> RangeInclusive<u64> {
     let bucket = bucket as u64;
-    if bucket < EXACT_BELOW {
-        return bucket;
-    }
-    let exponent = (bucket >> RESOLUTION_BITS) - 1;
-    let part = bucket - (exponent << RESOLUTION_BITS);
-    (part << exponent) + ((1 << exponent) - 1)
+    let exponent = (bucket >> BITS).saturating_sub(1);
+    let first = (bucket - (exponent << BITS)) << exponent;
+    first..=first + ((1 << exponent) - 1)
 }
 
-impl Histogram {
+impl<const BITS: u32> Histogram<BITS> {
+    /// True without values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.pages.is_none()
+    }
+
     /// Number of values.
-    pub(super) fn len(&self) -> u64 {
+    #[must_use]
+    pub fn len(&self) -> u64 {
         self.pages.as_ref().map_or(self.list.len() as u64, |pages| pages.total())
     }
 
     /// Adds a value.
     #[inline]
-    pub(super) fn record(&mut self, value: u64) {
-        let bucket = bucket_of(value);
+    pub fn record(&mut self, value: u64) {
+        self.record_in(bucket_of::<BITS>(value));
+    }
+
+    #[inline]
+    fn record_in(&mut self, bucket: usize) {
         match &mut self.pages {
             Some(pages) => pages.record(bucket),
             None => self.list(bucket),
@@ -102,7 +109,7 @@ impl Histogram {
     }
 
     /// Adds all values of `other`.
-    pub(super) fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &Histogram<BITS>) {
         match &other.pages {
             Some(pages) => self.paged().merge(pages),
             None if self.pages.is_none() && self.list.len() + other.list.len() <= LISTED => {
@@ -115,19 +122,47 @@ impl Histogram {
         }
     }
 
-    /// Returns the `rank`-th smallest value, from 1, as the largest value of its bucket; 0 if there are fewer values.
-    pub(super) fn at_rank(&self, rank: u64) -> u64 {
+    /// Removes all values. The memory of the list is kept.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.pages = None;
+    }
+
+    /// Returns the numbers of the buckets that have values, ascending, with the number of these.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(u16, u64)> {
         if let Some(pages) = &self.pages {
-            return pages.at_rank(rank);
+            return pages.counts().map(|(bucket, count)| (bucket as u16, count)).collect();
         }
         let mut list = self.list.clone();
-        match usize::try_from(rank.saturating_sub(1)) {
-            Ok(place) if place < list.len() => {
-                let (_, bucket, _) = list.select_nth_unstable(place);
-                largest_of(usize::from(*bucket))
-            }
-            _ => 0,
+        list.sort_unstable();
+        list.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+    }
+
+    /// Adds values by the number of their bucket, as [`Histogram::counts`] returned them.
+    pub fn add(&mut self, bucket: u16, count: u64) {
+        let bucket = usize::from(bucket);
+        if count > LISTED as u64 {
+            self.paged().add_many(bucket, count);
+        } else {
+            (0..count).for_each(|_| self.record_in(bucket));
         }
+    }
+
+    /// Returns the values of the bucket that the `rank`-th smallest value is in, from 1; zero if there are fewer values.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> RangeInclusive<u64> {
+        let bucket = match &self.pages {
+            Some(pages) => pages.at_rank(rank),
+            None => self.listed_at_rank(rank),
+        };
+        bucket.map_or(0..=0, values_of::<BITS>)
+    }
+
+    fn listed_at_rank(&self, rank: u64) -> Option<usize> {
+        let mut list = self.list.clone();
+        let place = usize::try_from(rank.saturating_sub(1)).ok().filter(|place| *place < list.len())?;
+        Some(usize::from(*list.select_nth_unstable(place).1))
     }
 }
 
@@ -203,20 +238,39 @@ impl Pages {
         self.overflows.extend_from_slice(&other.overflows);
     }
 
-    /// Returns the `rank`-th smallest value, from 1, as the largest value of its bucket; 0 if there are fewer values.
-    fn at_rank(&self, rank: u64) -> u64 {
+    /// Adds `count` values.
+    fn add_many(&mut self, bucket: usize, count: u64) {
+        let place = self.allocate(bucket / PAGE);
+        self.add(place, bucket, count as u32);
+        self.overflows.extend(std::iter::repeat_n(bucket, (count >> 32) as usize));
+    }
+
+    /// The buckets that have values, ascending, with the number of these.
+    fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
+        let pages = (self.first..).zip(&self.directory).filter(|(_, place)| **place != NO_PAGE);
+        let counters = pages.flat_map(|(page, &place)| {
+            let counters = &self.pages[usize::from(place)];
+            (page * PAGE..).zip(counters)
+        });
+        counters
+            .map(|(bucket, &count)| (bucket, self.total_of(bucket, count)))
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// Number of values of a bucket whose counter has this value.
+    fn total_of(&self, bucket: usize, count: u32) -> u64 {
+        let wraps = self.overflows.iter().filter(|b| **b == bucket).count() as u64;
+        u64::from(count) + (wraps << 32)
+    }
+
+    /// Returns the bucket of the `rank`-th smallest value, from 1.
+    fn at_rank(&self, rank: u64) -> Option<usize> {
         let mut below = 0;
-        for (page, &place) in (self.first..).zip(&self.directory).filter(|(_, place)| **place != NO_PAGE) {
-            for (i, &count) in self.pages[usize::from(place)].iter().enumerate() {
-                let bucket = page * PAGE + i;
-                let wraps = self.overflows.iter().filter(|b| **b == bucket).count() as u64;
-                below += u64::from(count) + (wraps << 32);
-                if below >= rank {
-                    return largest_of(bucket);
-                }
-            }
-        }
-        0
+        let mut reached = self.counts().skip_while(|(_, count)| {
+            below += count;
+            below < rank
+        });
+        reached.next().map(|(bucket, _)| bucket)
     }
 }
 
@@ -229,12 +283,13 @@ mod tests {
     fn buckets_follow_each_other_without_gaps() {
         // 2047 is the last with a bucket of its own; 2048 and 2049 share bucket 2048, which 4095 follows by 1023.
         let expected = [(1, 1), (2047, 2047), (2048, 2048), (2049, 2048), (4095, 3071), (4096, 3072)];
-        expected.iter().for_each(|(value, bucket)| assert_eq!(bucket_of(*value), *bucket, "{value}"));
-        assert_eq!(
-            (largest_of(2047), largest_of(2048), largest_of(3071), largest_of(3072)),
-            (2047, 2049, 4095, 4099)
-        );
-        assert_eq!(largest_of(bucket_of(u64::MAX)), u64::MAX);
+        expected.iter().for_each(|(value, bucket)| assert_eq!(bucket_of::<10>(*value), *bucket, "{value}"));
+        let values = [2047, 2048, 3071, 3072].map(values_of::<10>);
+        assert_eq!(values, [2047..=2047, 2048..=2049, 4094..=4095, 4096..=4099]);
+        assert_eq!(values_of::<10>(bucket_of::<10>(u64::MAX)).last(), Some(u64::MAX));
+        // With 6 bits 127 is the last with a bucket of its own.
+        assert_eq!([63, 64, 127, 128, 129, 130].map(bucket_of::<6>), [63, 64, 127, 128, 128, 129]);
+        assert_eq!(bucket_of::<6>(u64::MAX), 58 * 64 + 63);
     }
 
     #[test]
@@ -243,15 +298,17 @@ mod tests {
         h.record(7);
         h.add(0, 7, u32::MAX); // 2^32 in all
         h.record(9);
-        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1), h.total()), (7, 9, (1 << 32) + 1));
+        assert_eq!((h.at_rank(1 << 32), h.at_rank((1 << 32) + 1)), (Some(7), Some(9)));
+        assert_eq!(h.counts().collect::<Vec<_>>(), [(7, 1 << 32), (9, 1)]);
         let mut twice = h.clone();
         twice.merge(&h);
-        assert_eq!((twice.at_rank(2 << 32), twice.at_rank((2 << 32) + 1)), (7, 9));
+        assert_eq!((twice.at_rank(2 << 32), twice.at_rank((2 << 32) + 1)), (Some(7), Some(9)));
+        assert_eq!(twice.total(), 2 * h.total());
     }
 
     #[test]
     fn memory_follows_the_values_in_use() {
-        let mut h = Histogram::default();
+        let mut h = Histogram::<10>::default();
         for i in 0..100_000 {
             h.record(40_000_000 + i % 1000); // 40 ms to 40.001 ms: one or two buckets
         }
@@ -262,11 +319,11 @@ mod tests {
 
     #[test]
     fn few_values_are_a_list() {
-        let mut h = Histogram::default();
+        let mut h = Histogram::<10>::default();
         (0..LISTED as u64).for_each(|i| h.record(40_000_000 + 40_000 * i));
         assert!(h.pages.is_none() && h.list.capacity() == LISTED, "{}", h.list.capacity());
         h.record(1);
-        assert_eq!((h.len(), h.at_rank(1), h.pages.is_some()), (LISTED as u64 + 1, 1, true));
+        assert_eq!((h.len(), h.at_rank(1), h.pages.is_some()), (LISTED as u64 + 1, 1..=1, true));
     }
 
     proptest! {
@@ -278,7 +335,7 @@ mod tests {
         ) {
             let values: Vec<u64> = values.iter().map(|(bits, v)| (v >> (63 - bits)).max(1)).collect();
             let mut reference = hdrhistogram::Histogram::<u64>::new(3).unwrap();
-            let (mut h, mut rest) = (Histogram::default(), Histogram::default());
+            let (mut h, mut rest) = (Histogram::<10>::default(), Histogram::default());
             for (i, v) in values.iter().enumerate() {
                 reference.record(*v).unwrap();
                 if i < split { h.record(*v) } else { rest.record(*v) }
@@ -288,12 +345,22 @@ mod tests {
             sorted.sort_unstable();
             for rank in 1..=values.len() as u64 {
                 let value = sorted[rank as usize - 1];
-                prop_assert_eq!(h.at_rank(rank), reference.highest_equivalent(value));
+                prop_assert_eq!(*h.at_rank(rank).end(), reference.highest_equivalent(value));
             }
             for q in [0.05, 0.5, 0.95, 0.99, 1.0] {
                 let rank = (q * values.len() as f64).ceil().max(1.0) as u64;
-                prop_assert_eq!(h.at_rank(rank), reference.value_at_quantile(q));
+                prop_assert_eq!(*h.at_rank(rank).end(), reference.value_at_quantile(q));
             }
+        }
+
+        /// A histogram made from the counts of another one is the same.
+        #[test]
+        fn counts_make_the_same_histogram(values in prop::collection::vec(0u64..5000, 0..1500)) {
+            let mut h = Histogram::<6>::default();
+            values.iter().for_each(|v| h.record(*v));
+            let mut again = Histogram::<6>::default();
+            h.counts().iter().for_each(|(bucket, count)| again.add(*bucket, *count));
+            prop_assert_eq!((h.counts(), h.len()), (again.counts(), again.len()));
         }
     }
 }
