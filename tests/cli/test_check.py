@@ -12,6 +12,7 @@ from test_start import FIRST
 
 import dumbbell
 from dumbbell import Scenario
+from dumbbell.backends import names
 from dumbbell.results.statistics.lint import lint, lint_scenario
 
 Cli = Callable[..., Any]
@@ -76,7 +77,7 @@ def test_json_has_the_same(cli: Cli) -> None:
     assert (found["scenario"], found["cells"], found["repetitions"], found["runs"]) == ("first", 1, 1, 1)
     assert [flow["variants"] for flow in found["flows"]] == [["cubic"], ["vegas"]]
     assert found["backends"]["sim"] == {"runs": True, "text": ""}
-    assert set(found["backends"]) == set(dumbbell.backends())
+    assert set(found["backends"]) == set(names())
     assert {"one-repetition"} <= {warned["name"] for warned in found["warnings"]}
 
 

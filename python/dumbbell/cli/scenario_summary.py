@@ -13,11 +13,11 @@ from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
 from dumbbell.exceptions import BackendError
 from dumbbell.results.running.estimate import estimate
-from dumbbell.results.running.runner import jobs_of
-from dumbbell.results.statistics.lint import Warned, lint_scenario
+from dumbbell.results.runs.record import jobs_of
+from dumbbell.results.statistics.lint import LintWarning, lint_scenario
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.flow.default_jitter import sentence as jitter_sentence
 from dumbbell.scenario.flow.model import Flow
-from dumbbell.scenario.flow.starts import sentence as jitter_sentence
 
 __all__ = ["Answer", "Checked", "backends", "checked"]
 
@@ -53,7 +53,7 @@ class Checked:
     """
 
     facts: dict[str, list[str]]
-    warnings: list[Warned]
+    warnings: list[LintWarning]
     notes: list[str]
     document: dict[str, Any]
 
