@@ -15,6 +15,7 @@ OVER_TIME = (
     "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "load", "video",
     "waterfall", "voice", "responsiveness",
 )  # fmt: skip
+PAPER = "For print"
 OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap", "slowdown")
 
 
@@ -60,13 +61,19 @@ OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "p
     metavar="FILE",
     help="The file: .png, .svg, .pdf or .html. Default: DIR/KIND.png.",
 )
-@click.option(
+@front.option(
     "--width",
     metavar="WIDTH",
     help="Printed width of a png, svg or pdf: column (3.5 in), two-column (7.16 in), slide, or a length such as "
     "'85 mm'. Its text keeps a legible size.",
+    heading=PAPER,
 )
-@click.option("--bare", is_flag=True, help="Omit the title and the small print. The metadata of the file has both.")
+@front.option(
+    "--bare",
+    is_flag=True,
+    help="Omit the title and the small print. The metadata of the file has both.",
+    heading=PAPER,
+)
 def plot(
     directory: Path,
     kind: str,

@@ -19,14 +19,14 @@ __all__ = ["random"]
 )
 @click.argument("number", type=click.IntRange(min=1), metavar="N", help="The number of scenarios.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="S", help="Seed of the draws."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Seed of the draws."
 )
 @click.option(
     "--repetitions",
     type=click.IntRange(min=2),
     default=3,
     show_default=True,
-    metavar="R",
+    metavar="N",
     help="Runs of the kernel, and four times as many of the simulator.",
 )
 @click.option(
