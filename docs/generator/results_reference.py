@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import rust_docs
+from collections.abc import Iterable
+
 import trace_columns
 from dumbbell import registry
+from dumbbell.results.runs.column import Column, Frame, measured
+from dumbbell.results.runs.derived_columns import DERIVED
 from md import escaped, table
 
-RESULT = "crates/plan/src/result.rs"
-TYPES = {"String": "text", "Name": "text", "f64": "number", "Optional": "number", "u64": "count"}
-UNITS = [("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes"), ("_packets", "packets")]
+
+def measured_columns(frame: Frame) -> str:
+    """Return the columns of a frame that back ends measure."""
+    return _table(measured(frame))
 
 
-def metrics(struct: str) -> str:
-    """Return the columns of one frame, from the fields of its struct."""
+def derived_columns(frame: Frame) -> str:
+    """Return the columns of a frame that are computed from others and from the path."""
+    return _table(DERIVED[frame])
+
+
+def _table(columns: Iterable[Column]) -> str:
     rows = []
-    for field in rust_docs.structs(RESULT)[struct].fields:
-        optional = field.type.startswith("Option")
-        kind = TYPES[field.type.removeprefix("Option<").removesuffix(">")]
-        unit = next((unit for end, unit in UNITS if field.name.endswith(end)), "")
-        if not unit and field.name == "bytes":
-            unit = "bytes"
-        what = f"{kind}, {unit}" if unit else kind
-        rows.append([f"`{field.name}`", what + (", or null" if optional else ""), escaped(field.doc)])
+    for column in columns:
+        kind = f"{column.kind}, {column.unit}" if column.unit else column.kind
+        rows.append([f"`{column.name}`", kind + (", or null" if column.nullable else ""), escaped(column.doc)])
     return table(["column", "type, unit", "definition"], rows)
 
 

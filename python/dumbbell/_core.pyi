@@ -45,6 +45,7 @@ __all__ = [
     "plan_uml_link",
     "r_factor",
     "registry",
+    "result_columns",
     "run",
     "version",
 ]
@@ -326,6 +327,7 @@ class ExternalDiscipline:
     def exercise(self, params: dict[str, object], cases: int, seed: int) -> dict[str, Any]: ...
 
 def registry() -> str: ...
+def result_columns() -> list[dict[str, Any]]: ...
 def check(
     family: str,
     name: str,

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from crate_copy import CrateCopy
 from required import require_programs
 
 ROOT = Path(__file__).parents[2]
-COPY = ROOT / "target" / "new-rows"
-"""Kept between runs, so that cargo compiles only what has changed."""
+COPY = CrateCopy("new-rows", "cc", "qdisc")
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 HEADINGS = {"cc": "## Add a variant\n", "qdisc": "## Add a queue discipline\n"}
 
@@ -146,67 +142,16 @@ STEPS = {
 }
 
 
-def closure(crate: str) -> set[str]:
-    """Return the crates of the project that one needs, itself and those of its tests included."""
-    needed, todo = set[str](), [crate]
-    while todo:
-        name = todo.pop()
-        if name in needed:
-            continue
-        needed.add(name)
-        manifest = tomllib.loads((ROOT / "crates" / name / "Cargo.toml").read_text(encoding="utf-8"))
-        for section in ("dependencies", "dev-dependencies"):
-            todo += [n.removeprefix("dumbbell-") for n in manifest.get(section, {}) if n.startswith("dumbbell-")]
-    return needed
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file with its time, unless the copy is up to date."""
-    if not target.exists() or target.read_bytes() != source.read_bytes():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file of the copy, unless it exists with this content."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def copied() -> None:
     require_programs("cargo")
-    written = {COPY / place: text for files in STEPS.values() for place, text in files.items()}
-    kept = {COPY / name for name in ("Cargo.toml", "Cargo.lock", "clippy.toml")}
-    for name in kept:
-        if (ROOT / name.name).exists():
-            copy_file(ROOT / name.name, name)
-    for crate in closure("cc") | closure("qdisc"):
-        for file in (ROOT / "crates" / crate).rglob("*"):
-            copy = COPY / file.relative_to(ROOT)
-            if file.is_file() and copy not in written:
-                copy_file(file, copy)
-                kept.add(copy)
+    changes = {place: text for files in STEPS.values() for place, text in files.items()}
     # The property of each row that it has its page.
-    for page in (ROOT / "docs/reference/disciplines").glob("*.md"):
-        copy_file(page, COPY / page.relative_to(ROOT))
-    for path, text in written.items():
-        write(path, text)
-    for file in (COPY / "crates").rglob("*"):
-        if file.is_file() and file not in kept | written.keys():
-            file.unlink()
+    COPY.write(changes, pages=(ROOT / "docs/reference/disciplines").glob("*.md"))
 
 
 def cargo(*arguments: str) -> str:
-    """Run tests of both crates: the same packages each time, so that nothing is compiled twice."""
-    environment = os.environ | {
-        "CARGO_PROFILE_TEST_OPT_LEVEL": "0",
-        "CARGO_PROFILE_TEST_DEBUG": "0",
-        "CARGO_TARGET_DIR": str(COPY / "target"),
-    }
-    command = ["cargo", "test", "--offline", "-p", "dumbbell-cc", "-p", "dumbbell-qdisc", *arguments]
-    done = subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, check=False)
+    done = COPY.cargo("test", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -7,6 +7,7 @@
 //! [`schema`] derives the JSON Schema of plans from its types. Tests of both sides, in Rust and in Python, check it.
 
 mod check;
+pub mod column;
 mod error;
 mod link_plan;
 mod medium;
@@ -26,7 +27,7 @@ pub use plan::{
     AppPlan, CapturePlan, CapturePoint, DropPlan, FORMAT, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
     QlogVersion, SeriesPlan, TracePlan, TransportPlan,
 };
-pub use result::{FlowResult, Name, QueueResult, Transfer};
+pub use result::{FRAMES, FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};
 pub use schema::schema;
 pub use workload::{Arrival, ArrivalsPlan, ConnectionsPlan, MOST_AT_ONCE, Schedule, SizesPlan, WorkloadPlan};

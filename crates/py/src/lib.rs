@@ -31,6 +31,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
     external::register(m)?;
     m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
+    m.add_function(wrap_pyfunction!(rows::result_columns, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check_wifi, m)?)?;

@@ -1,9 +1,15 @@
 //! The metrics of a run. They stay in Rust, where they take an eighth of the memory of dicts, until Python reads them.
 
 use crate::convert::dicts;
-use dumbbell_plan::{FlowResult, QueueResult, Transfer};
+use dumbbell_plan::{FRAMES, FlowResult, QueueResult, Transfer};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+
+/// Returns the declarations of all columns that a run's rows have, by frame.
+#[pyfunction]
+pub(crate) fn result_columns(py: Python<'_>) -> PyResult<Py<PyList>> {
+    dicts(py, &FRAMES)
+}
 
 /// The rows of a run. Each access makes new objects.
 #[pyclass(module = "dumbbell._core", frozen)]

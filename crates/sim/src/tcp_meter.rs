@@ -107,7 +107,7 @@ pub(crate) struct Delivered {
 }
 
 impl Delivered {
-    fn combine(self, o: Delivered, f: impl Fn(u64, u64) -> u64) -> Delivered {
+    pub(crate) fn combine(self, o: Delivered, f: impl Fn(u64, u64) -> u64) -> Delivered {
         Delivered { bytes: f(self.bytes, o.bytes), in_order: f(self.in_order, o.in_order) }
     }
 }
@@ -129,16 +129,8 @@ impl Totals {
     }
 
     fn combine(self, o: Totals, f: impl Fn(u64, u64) -> u64) -> Totals {
-        let (a, b) = (self.counters, o.counters);
         Totals {
-            counters: Counters {
-                sent_segments: f(a.sent_segments, b.sent_segments),
-                sent_bytes: f(a.sent_bytes, b.sent_bytes),
-                retransmitted_segments: f(a.retransmitted_segments, b.retransmitted_segments),
-                retransmitted_bytes: f(a.retransmitted_bytes, b.retransmitted_bytes),
-                timeouts: f(a.timeouts, b.timeouts),
-                fast_retransmits: f(a.fast_retransmits, b.fast_retransmits),
-            },
+            counters: self.counters.combine(o.counters, &f),
             delivered: self.delivered.combine(o.delivered, &f),
             duplicate: f(self.duplicate, o.duplicate),
         }

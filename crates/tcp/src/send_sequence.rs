@@ -38,3 +38,18 @@ pub struct Counters {
     /// Recoveries that started without a timeout.
     pub fast_retransmits: u64,
 }
+
+impl Counters {
+    /// Combines each counter with that of another connection or of another time.
+    #[must_use]
+    pub fn combine(self, o: Counters, f: impl Fn(u64, u64) -> u64) -> Counters {
+        Counters {
+            sent_segments: f(self.sent_segments, o.sent_segments),
+            sent_bytes: f(self.sent_bytes, o.sent_bytes),
+            retransmitted_segments: f(self.retransmitted_segments, o.retransmitted_segments),
+            retransmitted_bytes: f(self.retransmitted_bytes, o.retransmitted_bytes),
+            timeouts: f(self.timeouts, o.timeouts),
+            fast_retransmits: f(self.fast_retransmits, o.fast_retransmits),
+        }
+    }
+}

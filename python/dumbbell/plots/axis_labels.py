@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dumbbell.results.columns import column
+
 __all__ = ["Quantity", "quantity"]
 
 
@@ -26,8 +28,6 @@ class Quantity:
         return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
-_BY_SUFFIX = (("_bps", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "kB", 1e-3), ("_packets", "packets", 1.0))
-_SHARES = ("drop_rate", "utilization", "mark_rate", "retransmission_rate")
 _WORDS = {
     "rtt": "RTT",
     "ack": "ACK",
@@ -42,15 +42,8 @@ _WORDS = {
 
 def quantity(metric: str) -> Quantity:
     """Name a column of the results, such as ``goodput_bps``: goodput, Mbit/s."""
-    unit, factor, name = "", 1.0, metric
-    for suffix, shown, times in _BY_SUFFIX:
-        if metric.endswith(suffix):
-            unit, factor, name = shown, times, metric.removesuffix(suffix)
-            break
-    else:
-        if metric.endswith("_s"):
-            unit, name = "s", metric.removesuffix("_s")
-    if metric in _SHARES:
-        unit, factor = "%", 100.0
+    found = column(metric)
+    name = metric if found is None else found.stem
+    unit, factor = ("", 1.0) if found is None else found.shown
     words = [_WORDS.get(part, part) for part in name.split("_")]
     return Quantity(" ".join(words), unit, factor)

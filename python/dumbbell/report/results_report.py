@@ -27,6 +27,7 @@ from dumbbell.results.frames.summary import flow_summary, queue_summary, short_n
 from dumbbell.results.frames.swept_values import paths_of
 from dumbbell.results.results import Results
 from dumbbell.results.runs.record import Run
+from dumbbell.results.statistics.changes import METRICS
 from dumbbell.results.statistics.lint import lint
 from dumbbell.results.statistics.slowdowns import (
     ALL,
@@ -40,8 +41,6 @@ from dumbbell.results.store.directory import Store
 
 __all__ = ["comparison_sentences", "extremes", "host", "of_results"]
 
-METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s")
-"""Metrics that are drawn over the sweep, where they were measured."""
 FEW_CELLS = 6
 """Most cells whose goodput is written one by one."""
 FEW = 12
@@ -215,7 +214,7 @@ def comparison_sentences(results: Results) -> Iterator[str]:
 def _pictures(results: Results) -> Iterator[Picture]:
     swept = paths_of(results.flows)
     wanted: list[tuple[str, dict[str, Any]]] = [("slowdown", {})] if results.has_workloads else []
-    for metric in METRICS:
+    for metric in METRICS:  # those that are compared by default, as far as they were measured
         if metric in results.flows.columns and results.flows[metric].drop_nulls().len():
             wanted.append(("lines" if swept else "bars", {"metric": metric} | ({} if swept else {"by": "name"})))
     wanted += [("matrix", {}), ("plane" if any(_is_number(results, path) for path in swept) else "ellipse", {})]

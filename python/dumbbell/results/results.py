@@ -18,7 +18,7 @@ from dumbbell.registry import unknown
 from dumbbell.results.frames.export import to_duckdb, to_pandas
 from dumbbell.results.frames.run_frames import tables
 from dumbbell.results.frames.summary import LARGE
-from dumbbell.results.runs.column_parts import Frame
+from dumbbell.results.runs.column import Frame
 from dumbbell.results.runs.record import Run
 from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store

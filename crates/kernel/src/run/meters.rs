@@ -83,22 +83,14 @@ impl Meters {
         self.connections.values_mut().for_each(act);
     }
 
-    /// Fills in the results. Of several connections: sums of counts and rates; RTTs and windows of the one that has sent most.
+    /// Fills in the results. Those of several connections are merged by the rules of the columns.
     pub(super) fn fill(&mut self, tcp: bool, result: &mut FlowResult) {
         self.main().finish(tcp, result);
         let main = self.main_port();
         for (_, meter) in self.connections.iter_mut().filter(|(port, _)| Some(**port) != main) {
             let mut other = FlowResult::default();
             meter.finish(tcp, &mut other);
-            result.goodput_bps += other.goodput_bps;
-            result.throughput_bps += other.throughput_bps;
-            result.sent_packets += other.sent_packets;
-            result.sent_bytes += other.sent_bytes;
-            result.dropped_packets += other.dropped_packets;
-            result.delivered_bytes += other.delivered_bytes;
-            result.retransmitted_packets += other.retransmitted_packets;
-            result.retransmitted_bytes += other.retransmitted_bytes;
-            result.duplicate_bytes += other.duplicate_bytes;
+            result.add_connection(&other);
         }
     }
 }

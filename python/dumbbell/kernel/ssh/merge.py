@@ -9,34 +9,19 @@ only the minimum and srtt are known.
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from functools import cache
 from io import BytesIO
 from typing import Any
 
 from dumbbell.backends import Table
 from dumbbell.kernel.outcome import tables
 from dumbbell.kernel.ssh.agent import Answer
+from dumbbell.results.columns import columns
 
 __all__ = ["Merged", "merge"]
 
 HEADERS = 52
 """Bytes of IP and TCP headers with timestamps, of each segment with payload [RFC 7323 §3.2]."""
-
-OF_ROUTER = (
-    "throughput_bps",
-    "sent_packets",
-    "sent_bytes",
-    "delivered_bytes",
-    "dropped_packets",
-    "duplicated_packets",
-    "retransmitted_packets",
-    "retransmitted_bytes",
-    "duplicate_bytes",
-)
-OF_ROUTER_TCP = (
-    *(f"rtt_{part}_ms" for part in ("mean", "min", "p50", "p95", "p99", "max")),
-    *(f"ack_delay_{part}_ms" for part in ("mean", "min", "p50", "p95", "p99", "max", "first_mean")),
-    "mean_inflight_packets",
-)
 
 
 class Merged:
@@ -77,17 +62,24 @@ def merge(plan: dict[str, Any], answers: list[Answer], router: Answer | None) ->
     return merged
 
 
+@cache
+def _measured_by(machine: str) -> list[str]:
+    """Name the columns of a flow whose value a machine has, by their declarations."""
+    merges = ((column.name, column.merge) for column in columns("flows").values())
+    return [name for name, merge in merges if merge is not None and merge[1] == machine]
+
+
 def _row(flow: dict[str, Any], sender: dict[str, Any], receiver: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a flow as its two machines know it; ``seconds`` is its measured time."""
     row: dict[str, Any] = dict(sender["row"])
     sent, received = sender["counters"], receiver["counters"]
     kind = flow["application"]["kind"]
     tcp = flow["transport"]["kind"] == "tcp"
-    # Data are counted where they arrive, echoes where they come back.
-    stop = (sender if kind == "ping" else receiver)["row"]["stop_s"]
+    if kind != "ping":  # data are counted where they arrive, echoes where they come back
+        row |= {name: receiver["row"][name] for name in _measured_by("receiver")}
+    stop = row["stop_s"]
     row["variant"] = flow["transport"]["variant"]["name"] if tcp else ("ping" if kind == "ping" else "udp")
     row["application"] = kind
-    row["stop_s"] = stop
     row["seconds"] = max(stop - max(sender["from_s"], receiver["from_s"]), 0.0)
     if kind == "ping":
         size = flow["application"]["packet_bytes"]
@@ -106,16 +98,14 @@ def _row(flow: dict[str, Any], sender: dict[str, Any], receiver: dict[str, Any])
         row["retransmitted_bytes"] = sent["bytes_retransmitted"]
         row["timeouts"] = sent["timeouts"]
         row["rtt_min_ms"] = None if sent["min_rtt_us"] is None else sent["min_rtt_us"] * 1e-3
-    else:
-        row["owd_mean_ms"], row["owd_p99_ms"] = (receiver["row"][k] for k in ("owd_mean_ms", "owd_p99_ms"))
     return row
 
 
 def _by_router(row: dict[str, Any], seen: dict[str, Any]) -> None:
     """Replace what a router knows better: it has seen every packet."""
-    row |= {key: seen[key] for key in OF_ROUTER}
+    row |= {name: seen[name] for name in _measured_by("router")}
     if row["variant"] not in ("udp", "ping"):
-        row |= {key: seen[key] for key in OF_ROUTER_TCP}
+        row |= {name: seen[name] for name in _measured_by("tcp-router")}
     # The router's measured time ends with the run; a flow that has ended by itself has a shorter one.
     began: float = row["stop_s"] - row["seconds"]
     row["received_bytes"] = seen["throughput_bps"] * max(seen["stop_s"] - began, 0.0) / 8

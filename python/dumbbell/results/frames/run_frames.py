@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.results.frames.table_rows import Heads, Placed, Rows, label
-from dumbbell.results.runs.column_parts import Frame, FramePart, TablePart
+from dumbbell.results.runs.column import Frame
+from dumbbell.results.runs.column_parts import FramePart, TablePart
 from dumbbell.results.runs.record import Run
 from dumbbell.results.runs.run_list import Runs
 

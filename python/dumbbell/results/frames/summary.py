@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.results.columns import columns, summarized
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.runs.record import Run
 from dumbbell.scenario.network.model import Custom
@@ -18,35 +19,10 @@ if TYPE_CHECKING:
 
     from dumbbell.results.frames.repetition_means import FrameMeans
     from dumbbell.results.results import Results
-    from dumbbell.results.runs.column_parts import Frame
+    from dumbbell.results.runs.column import Frame
 
 __all__ = ["Summary", "flow_summary", "queue_summary", "short_names"]
 
-# Column in the frame, heading, factor.
-FLOW = [
-    ("goodput_bps", "goodput Mbit/s", 1e-6),
-    ("drop_rate", "drops %", 100.0),
-    ("rtt_mean_ms", "RTT ms", 1.0),
-    ("rtt_p95_ms", "RTT p95 ms", 1.0),
-    ("retransmitted_packets", "retransmitted", 1.0),
-    ("timeouts", "timeouts", 1.0),
-    ("completion_time_s", "completed in s", 1.0),
-    ("mos", "MOS", 1.0),
-]
-QUEUE = [
-    ("utilization", "utilization %", 100.0),
-    ("drops", "drops", 1.0),
-    ("marks", "marks", 1.0),
-    ("wire_losses", "lost on the wire", 1.0),
-    ("reordered", "reordered", 1.0),
-    ("duplicated", "duplicated", 1.0),
-    ("mean_backlog_packets", "backlog packets", 1.0),
-    ("mean_sojourn_ms", "sojourn ms", 1.0),
-    ("p99_sojourn_ms", "sojourn p99 ms", 1.0),
-]
-
-WHERE_ANY = ("wire_losses", "reordered", "duplicated")
-"""Columns that are left out where all values are zero, as on most links."""
 BETWEEN = re.compile(r"r\d+->r\d+$")
 """Links between routers."""
 IN_USE = 0.05
@@ -88,8 +64,8 @@ LARGE = 2000
 def flow_summary(results: Results) -> Summary:
     """Return a row for each cell and flow: means over repetitions, goodput with its standard deviation."""
     if len(results) > LARGE:
-        return _of_frame(_frame_means(results, "flows", FLOW), results, "goodput_bps")
-    return _Means(results, FLOW, lambda run: run.flows).summary(spread="goodput_bps")
+        return _of_frame(_frame_means(results, "flows"), results, "goodput_bps")
+    return _Means(results, summarized("flows"), lambda run: run.flows).summary(spread="goodput_bps")
 
 
 def queue_summary(results: Results) -> Summary:
@@ -100,26 +76,33 @@ def queue_summary(results: Results) -> Summary:
         return _lost(of) or (_in_use(of) and (mesh or bool(BETWEEN.match(name))))
 
     if len(results) > LARGE:
-        found = _frame_means(results, "queues", QUEUE)
+        found = _frame_means(results, "queues")
         # The mean is in use or not, and something was lost if the largest number isn't zero.
         halves = {name: {n: [mean] if n == "utilization" else [most] for n, (mean, most) in of.items()}
                   for name, of in found.by_name()}  # fmt: skip
         found.keep("name", [name for name, of in halves.items() if wanted(name, of)])
         return _of_frame(found, results, None)
-    means = _Means(results, QUEUE, lambda run: run.queues)
+    means = _Means(results, summarized("queues"), lambda run: run.queues)
     means.keep(wanted)
     return means.summary(spread=None)
 
 
-def _frame_means(results: Results, table: Frame, wanted: Sequence[tuple[str, str, float]]) -> FrameMeans:
+def _where_any() -> list[str]:
+    """Return the columns that are left out where all values are zero, as on most links."""
+    every = {**columns("flows"), **columns("queues")}.values()
+    return [column.name for column in every if column.summary is not None and column.summary["where_any"]]
+
+
+def _frame_means(results: Results, table: Frame) -> FrameMeans:
     from dumbbell.results.frames.repetition_means import FrameMeans  # with polars
 
+    wanted = summarized(table)
     names = [*IDENTITY, "run", *(name for name, _, _ in wanted)]
     return FrameMeans(results.columns(table, names), wanted, IDENTITY)
 
 
 def _of_frame(means: FrameMeans, results: Results, spread: str | None) -> Summary:
-    paths, shown, headings, rows = means.table(spread, WHERE_ANY, repeated=results.repetitions[-1] > 1)
+    paths, shown, headings, rows = means.table(spread, _where_any(), repeated=results.repetitions[-1] > 1)
     return Summary((*short_names(paths).values(), *shown), tuple(headings), rows) if rows else Summary((), (), [])
 
 
@@ -171,21 +154,22 @@ class _Means:
         if any(path.endswith(".variant") for path in paths):
             keys = [name for name in keys if name != "variant"]
         headings: list[str] = []
-        columns: list[list[float | None]] = []
+        found: list[list[float | None]] = []
+        where_any = _where_any()
         for name, heading, factor in self._wanted:
             values = [[factor * v for v in group.get(name, ())] for _, group in self._groups]
-            if not any(values) or (name in WHERE_ANY and not any(map(any, values))):
+            if not any(values) or (name in where_any and not any(map(any, values))):
                 continue
             headings.append(heading)
-            columns.append([_mean(of) for of in values])
+            found.append([_mean(of) for of in values])
             if name == spread and self._repeated:
                 headings.append("± sd")
-                columns.append([_sd(of) for of in values])
+                found.append([_sd(of) for of in values])
         heads = [
             (*map(dict(cell).get, paths), *(dict(zip(IDENTITY, rest, strict=True))[name] for name in keys))
             for (cell, *rest), _ in self._groups
         ]
-        whole = [(*head, *means) for head, means in zip(heads, zip(*columns, strict=True), strict=True)]
+        whole = [(*head, *means) for head, means in zip(heads, zip(*found, strict=True), strict=True)]
         return Summary((*short_names(paths).values(), *keys), tuple(headings), whole)
 
 
@@ -195,7 +179,7 @@ IDENTITY = ("name", "variant", "stack")
 
 def _lost(values: Values) -> bool:
     """True if a queue dropped or marked a packet, or its link changed something."""
-    return any(value for column in ("drops", "marks", *WHERE_ANY) for value in values.get(column, ()))
+    return any(value for column in ("drops", "marks", *_where_any()) for value in values.get(column, ()))
 
 
 def _in_use(values: Values) -> bool:

@@ -12,7 +12,8 @@ from dumbbell import _core
 from dumbbell.backends import Job
 from dumbbell.backends.sim import Simulator
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.results.runs.column_parts import Frame, FramePart
+from dumbbell.results.runs.column import Frame
+from dumbbell.results.runs.column_parts import FramePart
 from dumbbell.results.runs.record import Run, UnreadRun, run_key
 from dumbbell.results.runs.run_list import Place
 from dumbbell.results.runs.run_text import StoredRun

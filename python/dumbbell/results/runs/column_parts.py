@@ -10,17 +10,15 @@ import io
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from dumbbell.results.runs.column import Frame
 from dumbbell.results.runs.record import Run
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Frame", "FramePart", "TablePart", "as_type", "kinds_of", "series"]
-
-Frame = Literal["flows", "queues", "transfers"]
-"""The frames of results."""
+__all__ = ["FramePart", "TablePart", "as_type", "kinds_of", "series"]
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
-"""Metrics computed from others and from the path; `Results` adds them to the rows of a run."""
+"""Columns computed from others and from the path; the record of a run adds them to its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.plan.text import plan_values
+from dumbbell.results.runs.column import Column, Frame
 from dumbbell.scenario import Cell
 from dumbbell.scenario.flow.packet_sizes import (
     QUIC_HEADERS,
@@ -20,7 +21,7 @@ from dumbbell.scenario.flow.packet_sizes import (
 )
 from dumbbell.scenario.network.routes import routes_of
 
-__all__ = ["IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
+__all__ = ["DERIVED", "IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
 
 ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
@@ -32,6 +33,8 @@ SAMPLE_NS = 125_000
 """Speech in one byte of G.711, ns."""
 VARYING = frozenset({"rate_course", "opportunities", "delay_course"})
 """Keys of links whose rate or delay changes over time, so that no single idle round trip exists."""
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,52 +177,113 @@ def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
     return found
 
 
-def flow_metrics(row: Mapping[str, Any], path: IdlePath | None, stack: str | None) -> dict[str, Any]:
-    """Add the derived metrics to a flow's row.
+def _rtt_excess(row: Row, path: IdlePath | None, _stack: str | None) -> float | None:
+    rtt = row.get("rtt_mean_ms")
+    return rtt - path.rtt_ms if rtt is not None and path is not None else None
 
-    ``stack``
-        the TCP endpoint, after the variant
-    ``idle_rtt_ms``
-        see `IdlePath.rtt_ms`; null where a link has no set rate or delay
-    ``rtt_excess_ms``
-        the mean round-trip time less the idle one
-    ``retransmission_overhead``
-        retransmitted over sent bytes, no unit
-    ``power``
-        goodput over mean round-trip time, bit/s per s [Kleinrock 1979]
+
+def _retransmission_overhead(row: Row, _path: IdlePath | None, _stack: str | None) -> float | None:
+    sent, again = row.get("sent_bytes"), row.get("retransmitted_bytes")
+    return again / sent if sent and again is not None else None
+
+
+def _power(row: Row, _path: IdlePath | None, _stack: str | None) -> float | None:
+    rtt, goodput = row.get("rtt_mean_ms"), row.get("goodput_bps")
+    return goodput / (rtt / 1e3) if rtt and goodput is not None else None
+
+
+def _took(row: Row, _path: IdlePath | None = None, _opens: object = None) -> float | None:
+    end, start = row.get("end_s"), row["start_s"]
+    return None if end is None else float(end - start)
+
+
+def _slowdown(row: Row, path: IdlePath | None, opens: bool) -> float | None:
+    took = _took(row)
+    if took is None or path is None or not row.get("bytes") or row.get("object") is not None:
+        return None
+    size: int = row["bytes"]
+    packets = -(-size // (path.packet_bytes - path.header_bytes))
+    wire = size + packets * path.header_bytes
+    trips = 0.5 + (path.handshake_rtts if opens else 0)
+    return took / (trips * path.small_rtt_ms / 1e3 + 8 * wire / path.rate_bps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived(Column):
+    """A column that is computed from a row and its idle path.
+
+    Attributes
+    ----------
+    formula : callable
+        Called with the row, the idle path (None without one), and the TCP endpoint of a flow or True for the first
+        transfer over its connection.
     """
-    rtt, sent, again = row.get("rtt_mean_ms"), row.get("sent_bytes"), row.get("retransmitted_bytes")
-    idle = None if path is None else path.rtt_ms
-    goodput = row.get("goodput_bps")
-    names = {"name": row.get("name"), "variant": row.get("variant"), "stack": stack}
-    return {
-        **names,
-        **row,
-        "idle_rtt_ms": idle,
-        "rtt_excess_ms": rtt - idle if rtt is not None and idle is not None else None,
-        "retransmission_overhead": again / sent if sent and again is not None else None,
-        "power": goodput / (rtt / 1e3) if rtt and goodput is not None else None,
-    }
+
+    formula: Callable[[Row, IdlePath | None, Any], Any]
 
 
-def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None, *, opens: bool = True) -> dict[str, Any]:
-    """Add the derived metrics to a transfer's row.
+DERIVED: dict[Frame, tuple[Derived, ...]] = {
+    "flows": (
+        Derived(
+            name="stack",
+            kind="text",
+            doc="TCP or QUIC endpoint: its preset and the parameters that differ from it. It follows the variant.",
+            formula=lambda _row, _path, stack: stack,
+        ),
+        Derived(
+            name="idle_rtt_ms",
+            kind="number",
+            unit="ms",
+            doc="RTT of a full packet on an idle path: propagation and transmission of the packet, and of its ACK "
+            "(or the reply to a ping); null if a link's rate or delay changes over time.",
+            formula=lambda _row, path, _stack: None if path is None else path.rtt_ms,
+        ),
+        Derived(
+            name="rtt_excess_ms", kind="number", unit="ms", doc="rtt_mean_ms - idle_rtt_ms.", formula=_rtt_excess
+        ),
+        Derived(
+            name="retransmission_overhead",
+            kind="number",
+            doc="Retransmitted bytes / sent bytes.",
+            formula=_retransmission_overhead,
+        ),
+        Derived(
+            name="power",
+            kind="number",
+            unit="bit/s per s",
+            doc="Goodput / rtt_mean_ms [Kleinrock 1979].",
+            formula=_power,
+        ),
+    ),
+    "queues": (),
+    "transfers": (
+        Derived(
+            name="took_s",
+            kind="number",
+            unit="s",
+            doc="Flow completion time: from its start to its last byte at the receiver.",
+            formula=_took,
+        ),
+        Derived(
+            name="slowdown",
+            kind="number",
+            doc="took_s divided by the shortest possible time: one idle RTT for each round trip of the handshakes, "
+            "if the transfer opens its connection (TCP 1, QUIC 1, QUIC 0-RTT 0, TLS 1.3 1, TLS 1.2 2), half of one "
+            "for the path, and all packets back to back at the smallest rate of the path (of a policer or shaper if "
+            "that is lower). Null for segments of a video and objects of a page, which share connections.",
+            formula=_slowdown,
+        ),
+    ),
+}
+"""The derived columns of each frame."""
 
-    ``opens`` is True for the first transfer over its connection.
 
-    ``took_s``
-        from its start to its last byte at the receiver: the flow completion time
-    ``slowdown``
-        that divided by the time that it would take at the path's full rate: the idle round trips of its handshakes if
-        it opens a connection, then all of its packets one behind the other; no unit, 1 at best; null for segments of
-        a video and objects of a page, which share connections
-    """
-    end = row.get("end_s")
-    took = end - row["start_s"] if end is not None else None
-    slowdown = None
-    if took is not None and path is not None and row.get("bytes") and row.get("object") is None:
-        packets = -(-row["bytes"] // (path.packet_bytes - path.header_bytes))
-        wire = row["bytes"] + packets * path.header_bytes
-        trips = 0.5 + (path.handshake_rtts if opens else 0)
-        slowdown = took / (trips * path.small_rtt_ms / 1e3 + 8 * wire / path.rate_bps)
-    return {**row, "took_s": took, "slowdown": slowdown}
+def flow_metrics(row: Row, path: IdlePath | None, stack: str | None) -> dict[str, Any]:
+    """Add the derived columns to a flow's row."""
+    derived = {column.name: column.formula(row, path, stack) for column in DERIVED["flows"]}
+    return {"name": row.get("name"), "variant": row.get("variant"), "stack": stack, **row, **derived}
+
+
+def transfer_metrics(row: Row, path: IdlePath | None, *, opens: bool = True) -> dict[str, Any]:
+    """Add the derived columns to a transfer's row; ``opens`` is True for the first transfer over its connection."""
+    return {**row, **{column.name: column.formula(row, path, opens) for column in DERIVED["transfers"]}}

@@ -17,7 +17,8 @@ from operator import itemgetter
 from typing import Any, overload
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.results.runs.column_parts import Frame, FramePart, TablePart
+from dumbbell.results.runs.column import Frame
+from dumbbell.results.runs.column_parts import FramePart, TablePart
 from dumbbell.results.runs.record import Run, UnreadRun
 from dumbbell.results.runs.run_text import StoredRun
 

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,32 +16,16 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics.repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels
 from dumbbell.registry import unknown
+from dumbbell.results.columns import better
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.summary import IN_USE, short_names
 from dumbbell.results.results import Results
 from dumbbell.results.runs.record import Run
 
-__all__ = ["BETTER", "METRICS", "Change", "compare"]
+__all__ = ["METRICS", "Change", "compare"]
 
 Floats = npt.NDArray[np.float64]
 
-BETTER: dict[str, Literal["more", "less"]] = {
-    "goodput_bps": "more",
-    "utilization": "more",
-    "rtt_mean_ms": "less",
-    "rtt_p50_ms": "less",
-    "rtt_p95_ms": "less",
-    "rtt_p99_ms": "less",
-    "ack_delay_mean_ms": "less",
-    "ack_delay_p95_ms": "less",
-    "drop_rate": "less",
-    "retransmitted_packets": "less",
-    "timeouts": "less",
-    "completion_time_s": "less",
-    "mean_sojourn_ms": "less",
-    "p99_sojourn_ms": "less",
-}
-"""Whether more or less of a metric is better, for the metrics where this is clear."""
 METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s", "utilization", "p99_sojourn_ms")
 """Metrics that are compared by default."""
 
@@ -100,10 +84,10 @@ class Change:
     @property
     def worse(self) -> bool:
         """True if b is significantly worse; False for metrics without a better direction."""
-        better = BETTER.get(self.metric)
-        if better is None or not self.significant:
+        direction = better().get(self.metric)
+        if direction is None or not self.significant:
             return False
-        return self.b < self.a if better == "more" else self.b > self.a
+        return self.b < self.a if direction == "more" else self.b > self.a
 
     @property
     def verdict(self) -> str:

@@ -11,11 +11,11 @@ import polars as pl
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import harm
 from dumbbell.registry import unknown
+from dumbbell.results.columns import better as better_directions
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.running.runner import Progress, run
 from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.cell_statistics import sharing
-from dumbbell.results.statistics.changes import BETTER
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.flow.default_jitter import default_jitters
 from dumbbell.scenario.flow.flow_copies import copies_of
@@ -99,9 +99,9 @@ def harm_done(
             f"the scenario runs own code ('{code[0]}'), and code in a results directory never runs: "
             "harm() of the results that dumbbell.run returns computes it"
         )
-    better = better or BETTER.get(metric)
+    better = better or better_directions().get(metric)
     if metric not in results.flows.columns:
-        raise ResultsError(unknown("metric of flows", metric, list(BETTER)))
+        raise ResultsError(unknown("metric of flows", metric, list(better_directions())))
     if better is None:
         raise ResultsError(f"metric '{metric}': state with better whether 'more' or 'less' of it is better")
     names = sharing(results, flows)

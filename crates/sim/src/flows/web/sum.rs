@@ -31,17 +31,10 @@ impl Sum {
 
     /// Adds a connection; `sender`: its data sender.
     pub(in crate::flows) fn add(&mut self, connection: &impl Connected, sender: &impl Metered) {
-        let c = connection.counters();
-        self.counters.sent_segments += c.sent_segments;
-        self.counters.sent_bytes += c.sent_bytes;
-        self.counters.retransmitted_segments += c.retransmitted_segments;
-        self.counters.retransmitted_bytes += c.retransmitted_bytes;
-        self.counters.timeouts += c.timeouts;
-        self.counters.fast_retransmits += c.fast_retransmits;
+        let add = |a: u64, b: u64| a + b;
+        self.counters = self.counters.combine(*connection.counters(), add);
         let (delivered, duplicate) = connection.arrived();
-        self.arrived.0.bytes += delivered.bytes;
-        self.arrived.0.in_order += delivered.in_order;
-        self.arrived.1 += duplicate;
+        self.arrived = (self.arrived.0.combine(delivered, add), self.arrived.1 + duplicate);
         self.unit = self.unit.max(sender.unit());
         if sender.is_open() {
             self.is_open = true;
