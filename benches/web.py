@@ -27,7 +27,7 @@ from measuring import ROOT, example, timed
 from workloads import BUDGETED
 
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = ROOT / "tests" / "studio.mjs"
+SCRIPT = ROOT / "tests" / "studio" / "studio.mjs"
 RUNS = 5
 WARM_S = 3.0
 """CPU time of the runs before those that count."""

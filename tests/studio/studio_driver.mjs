@@ -29,6 +29,16 @@ const saved = async (id) => {
   return given;
 };
 const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const point = (plot, kind, part) => {
+  const box = plot.getBoundingClientRect();
+  plot.setPointerCapture = () => {}; // there is no real pointer
+  plot.dispatchEvent(new PointerEvent(kind, {
+    bubbles: true, pointerId: 1, pointerType: "mouse", button: 0, clientX: box.left + part * box.width, clientY: box.top + box.height / 2,
+  }));
+};
+const drag = (plot, from, to) => {
+  for (const [kind, part] of [["pointermove", from], ["pointerdown", from], ["pointermove", to], ["pointerup", to]]) point(plot, kind, part);
+};
 const clock = () => Number(byName("clock").textContent.split(" ")[0]);
 
 const acts = {
@@ -63,7 +73,7 @@ const acts = {
 
   async playhead() {
     await started();
-    found.first = { link: location.hash, end: clock(), plots: document.querySelectorAll("#plots canvas").length };
+    found.first = { link: location.hash, end: clock(), plots: document.querySelectorAll("#plots .plot svg").length };
     found.labels = [...document.querySelectorAll("#plots [role=img]")].map((each) => each.getAttribute("aria-label"));
     found.status = byName("status").textContent;
     found.figures = byName("figures").textContent;
@@ -118,15 +128,19 @@ const acts = {
     found.guessed = [document.activeElement.id, ...seen(), byName("score").textContent];
     await finished(() => set("path-seed", 1));
     // A part of the time, and all of it
-    const over = document.querySelector("#plots .u-over");
-    const box = over.getBoundingClientRect();
-    const mouse = (target, kind, part) => target.dispatchEvent(new MouseEvent(kind, {
-      bubbles: true, clientX: box.left + part * box.width, clientY: box.top + box.height / 2, movementX: 1, button: 0,
-    }));
     const zoomed = event("studio-series");
-    for (const [kind, part] of [["mousemove", 0.25], ["mousedown", 0.25], ["mousemove", 0.5], ["mouseup", 0.5]]) mouse(over, kind, part);
+    drag(document.querySelector("#plots .plot"), 0.25, 0.5);
     await zoomed;
-    found.zoomed = [byName("whole").disabled, document.querySelector("#plots .future").style.left];
+    found.zoomed = [byName("whole").disabled, document.querySelector("#plots .future").style.width];
+    // Values and the state at the pointer, and its line in all panels
+    point(document.querySelector("#plots .plot"), "pointermove", 0.4);
+    found.read = document.querySelector("#plots .readout").textContent;
+    found.cursors = document.querySelectorAll("#plots .cursor").length;
+    await new Promise((done) => {
+      const wait = () => (byName("state").querySelector("caption").textContent === `At ${(20).toFixed(3)} s` ? setTimeout(wait, 5) : done());
+      wait();
+    });
+    found.at = byName("state").querySelector("caption").textContent;
     const all = event("studio-series");
     byName("whole").click();
     await all;
@@ -181,19 +195,13 @@ acts.capture = async ({ name }) => {
   const first = await drawn;
   Object.assign(found, { summary, listed, memory: [memory, first.memory] });
   found.panels = first.panels.map(({ key }) => key);
-  found.canvases = document.querySelectorAll("#files-plots canvas").length;
+  found.canvases = document.querySelectorAll("#files-plots .plot svg").length;
   found.frames = document.querySelector("#files-summary table").textContent;
   found.connections = [...document.querySelectorAll(".connections tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
   found.hidden = [byName("files").hidden, byName("studio").hidden];
   found.svg = await (await saved("files-svg")).text();
   const next = panels();
-  const over = document.querySelector("#files-plots .u-over");
-  const box = over.getBoundingClientRect();
-  for (const [kind, part] of [["mousemove", 0.2], ["mousedown", 0.2], ["mousemove", 0.4], ["mouseup", 0.4]]) {
-    over.dispatchEvent(new MouseEvent(kind, {
-      bubbles: true, clientX: box.left + part * box.width, clientY: box.top + box.height / 2, movementX: 1, button: 0,
-    }));
-  }
+  drag(document.querySelector("#files-plots .plot"), 0.2, 0.4);
   const { from, to } = await next;
   found.zoomed = [from, to];
   found.keys = [];

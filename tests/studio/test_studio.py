@@ -24,7 +24,7 @@ from required import require, require_programs
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = ROOT / "tests" / "studio.mjs"
+SCRIPT = Path(__file__).with_name("studio.mjs")
 
 require("studio", None if (FOLDER / "dumbbell.wasm").exists() else "needs dumbbell.wasm: `make studio`")
 

@@ -21,8 +21,8 @@ from required import require, require_packages, require_programs
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = ROOT / "tests" / "studio_files.mjs"
-DRIVER = ROOT / "tests" / "studio_driver.mjs"
+SCRIPT = Path(__file__).with_name("studio_files.mjs")
+DRIVER = Path(__file__).with_name("studio_driver.mjs")
 
 require("studio", None if write.available() else "needs dumbbell.wasm: `make studio`")
 

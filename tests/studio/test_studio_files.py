@@ -16,7 +16,7 @@ from required import require, require_programs
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = ROOT / "tests" / "studio_files.mjs"
+SCRIPT = Path(__file__).with_name("studio_files.mjs")
 
 PARQUET = "de7fcc5a3cd877448d0416a4e03829151d60fe3c3bd676fc69d58323c8ce21f1"
 """SHA-256 of hyparquet 1.31.5 and fzstd 0.1.1 as CONTRIBUTING.md joins them."""

@@ -24,7 +24,7 @@ from dumbbell.studio.any_scenario import MOST_CELLS, MOST_FLOWS, fragment
 from required import require
 
 ROOT = Path(__file__).parents[2]
-DRIVER = ROOT / "tests" / "studio_driver.mjs"
+DRIVER = Path(__file__).with_name("studio_driver.mjs")
 HOPS = """
 name = "two hops"
 duration = "2 s"

@@ -1,8 +1,8 @@
 """Interactive figures: zoom, values under the pointer, curves that can be hidden; pages work offline.
 
 `figure` describes a figure in JSON: panels with axes and marks, in the units of the axes. The scripts of
-`dumbbell.plots.web` draw each kind of mark: ``line``, ``band``, ``outline``, ``points``, ``intervals``, ``segments``,
-``strokes``, ``bars``, ``boxes``, ``spans`` and ``rule``. A new kind of curve is translated into these here.
+`dumbbell.plots.web` draw each kind of mark: ``line``, ``band``, ``outline``, ``points``, ``intervals``, ``strokes``,
+``bars``, ``boxes``, ``spans`` and ``rule``. A new kind of curve is translated into these here.
 """
 
 from __future__ import annotations

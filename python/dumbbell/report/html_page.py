@@ -7,6 +7,7 @@ is bounded: figures hold as many points as a screen shows, and long tables are f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["page"]
 
+TABLES = files("dumbbell.report") / "templates" / "report.mjs"
+"""The script that sorts tables and offers files."""
 ROWS, FIGURE_ROWS = 250, 60
 """Rows of a table, and of the values of a figure, on the page; all of them are in the CSV file."""
 WIDE, LOW = 14, 6
@@ -42,7 +45,7 @@ def page(content: Content, drawn: Sequence[Drawn]) -> str:
         linked=linked,
         tables=tables,
         style=style() + colors(described),
-        script=script(),
+        script=script(TABLES),
     )
 
 

@@ -3,7 +3,7 @@
 `settings` has the values that a reader of the page can change, and the scenario that follows; `presets` has examples;
 `templates` turns the plans of such scenarios into texts with holes, so that the page makes plans without rules of its
 own; `any_scenario` makes those of any other one; `write` writes the page from these, the scripts in the folder
-``page``, the engine, uPlot (folder ``uplot``) and a reader of Parquet files (folder ``parquet``).
+``page``, those of `dumbbell.plots.web`, the engine and a reader of Parquet files (folder ``parquet``).
 """
 
 from typing import TYPE_CHECKING

@@ -9,25 +9,26 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from dumbbell import _core, registry
 from dumbbell.exceptions import DumbbellError
+from dumbbell.plots.web import CHARTS, bundle, style
 from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
 from dumbbell.studio.templates import templates
 
-__all__ = ["available", "bundle", "model", "page"]
+__all__ = ["available", "model", "page"]
 
 FOLDER = files("dumbbell.studio")
-WORKER = ("engine", "page/reduce", "page/events", "page/worker", "page/boot-worker")
-FILES_WORKER = ("engine", "page/reduce", "page/capture", "page/store", "page/files", "page/boot-files")
-MODULES = (
-    "dom keys settings events figures controls svg charts packets player predict panels capture-tables files-view "
-    "given studio"
+WORKER = "reduce events worker boot-worker"
+FILES_WORKER = "reduce capture store files boot-files"
+PAGE = (
+    "dom keys settings events figures controls svg time-panels charts packets player predict capture-tables "
+    "files-view given studio"
 )
-PAGE = tuple(f"page/{name}" for name in MODULES.split())
-"""Modules in the order of their imports."""
+"""Modules of `page` in the order of their imports."""
 
 
 def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -64,21 +65,6 @@ def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     }
 
 
-def bundle(modules: tuple[str, ...]) -> str:
-    """Join ES modules to one script: imports vanish, and what they import stands before.
-
-    Parameters
-    ----------
-    modules : tuple of str
-        Files of this package without ``.mjs``. Their top-level names differ, and their imports keep the names.
-    """
-    texts = [FOLDER.joinpath(f"{name}.mjs").read_text(encoding="utf-8") for name in modules]
-    if any(re.search(r"^import [^;]* as ", text, flags=re.MULTILINE) for text in texts):
-        raise AssertionError("an import with another name would be lost")
-    joined = "\n".join(re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE) for text in texts)
-    return re.sub(r"^export ", "", joined, flags=re.MULTILINE)
-
-
 def available() -> bool:
     """Return True if this installation has the engine."""
     return FOLDER.joinpath("dumbbell.wasm").is_file()
@@ -100,22 +86,26 @@ def page(given: Mapping[str, Any] | None = None) -> str:
     wasm = FOLDER.joinpath("dumbbell.wasm")
     if not available():
         raise DumbbellError("this installation has no dumbbell.wasm: `make studio` in the source folder builds it")
+    engine = FOLDER.joinpath("engine.mjs")
     text = {name: FOLDER.joinpath(name).read_text(encoding="utf-8") for name in _TEXTS}
     parts = {
-        "style": text["uplot/uPlot.min.css"] + text["page/studio.css"],
+        "style": style() + text["page/studio.css"],
         "license": "\n\n".join(f"{name}\n{text[file]}" for name, file in LICENSES.items())
         .replace("&", "&amp;")
         .replace("<", "&lt;"),
         "model": json.dumps(model(given), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         "wasm": _packed(wasm.read_bytes()),
-        "worker": bundle(WORKER),
-        "files_worker": text["parquet/parquet.min.js"] + bundle(FILES_WORKER),
-        "uplot": text["uplot/uPlot.iife.min.js"],
-        "script": bundle(PAGE),
+        "worker": bundle([engine, *_modules(WORKER)]),
+        "files_worker": text["parquet/parquet.min.js"] + bundle([engine, *_modules(FILES_WORKER)]),
+        "script": bundle([*CHARTS, *_modules(PAGE)]),
     }
-    if any("</script" in parts[name].lower() for name in ("worker", "files_worker", "uplot", "script")):
+    if any("</script" in parts[name].lower() for name in ("worker", "files_worker", "script")):
         raise AssertionError("a script can't have its own end tag as text")
     return re.sub(r"\{\{ (\w+) \}\}", lambda hole: parts[hole[1]], text["page/studio.html"])
+
+
+def _modules(names: str) -> list[Traversable]:
+    return [FOLDER.joinpath("page", f"{name}.mjs") for name in names.split()]
 
 
 @cache
@@ -124,11 +114,7 @@ def _packed(content: bytes) -> str:
 
 
 LICENSES = {
-    "uPlot": "uplot/LICENSE",
     "hyparquet": "parquet/LICENSE-hyparquet",
     "fzstd": "parquet/LICENSE-fzstd",
 }
-_TEXTS = (
-    *("page/studio.html", "page/studio.css", "uplot/uPlot.min.css", "uplot/uPlot.iife.min.js"),
-    *("parquet/parquet.min.js", *LICENSES.values()),
-)
+_TEXTS = (*("page/studio.html", "page/studio.css", "parquet/parquet.min.js", *LICENSES.values()),)

@@ -1,5 +1,6 @@
 // Tables of a capture: its frames, its TCP connections, its UDP conversations.
-import { element, shown } from "./dom.mjs";
+import { element } from "../../plots/web/dom.mjs";
+import { shown } from "./dom.mjs";
 
 /** Columns of the list of connections: heading, value of a row, digits. As `dumbbell analyze` prints them. */
 const CONNECTION = [

@@ -1,5 +1,6 @@
 // The controls: made from the model's fields, so that no range and no name is written here.
-import { element, flowColor } from "./dom.mjs";
+import { element } from "../../plots/web/dom.mjs";
+import { flowColor } from "./dom.mjs";
 import { accepted, defaultsOf, refusals } from "./settings.mjs";
 
 const TICKS = 1000;

@@ -1,17 +1,5 @@
-// Elements of the page.
-
-/** Make an element: attributes, listeners (`onclick`) and properties (`.value`), then its children. */
-export function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name.startsWith(".")) made[name.slice(1)] = value;
-    else if (name.startsWith("aria-") && value !== null) made.setAttribute(name, value);
-    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.filter((child) => child !== null));
-  return made;
-}
+// The page's own elements, numbers and colors.
+import { paint } from "../../plots/web/dom.mjs";
 
 export function byId(id) {
   return document.getElementById(id);
@@ -23,21 +11,15 @@ export function shown(value, digits = 2) {
   return value.toFixed(digits);
 }
 
-/** A text for a file on the reader's disk. */
-export function download(name, blob) {
-  const url = URL.createObjectURL(blob);
-  element("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+/** Colors on white paper, from Okabe and Ito's palette, darker where the contrast needs it; studio.css has those of a dark page. */
+export const FLOWS = ["#0072B2", "#D55E00", "#009E73", "#B5508C", "#A87400", "#2F8FCC", "#332288", "#222222"];
+
+/** The color of a curve: a flow's, by its number, or a variable of the page. */
+export function colorOf(curve) {
+  return typeof curve === "number" ? FLOWS[curve % FLOWS.length] : curve;
 }
 
-export const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#B5508C", "#A87400", "#2F8FCC", "#332288", "#222222"];
-const DARK = ["#5AB4F0", "#F28E4C", "#35C9A0", "#E69ACB", "#F0B93A", "#A6DCFF", "#A99BF0", "#E6E6E6"];
-
-export function isDark() {
-  return matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
-/** The colors of the flows: from Okabe and Ito's palette, darker or lighter where the contrast needs it. */
+/** The color of a flow in a style. */
 export function flowColor(n) {
-  return (isDark() ? DARK : LIGHT)[n % LIGHT.length];
+  return paint(colorOf(n));
 }

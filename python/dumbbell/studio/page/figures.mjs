@@ -1,5 +1,6 @@
 // Figures of a run beside those of the pinned one, and the state at a time.
-import { element, flowColor, shown } from "./dom.mjs";
+import { element } from "../../plots/web/dom.mjs";
+import { flowColor, shown } from "./dom.mjs";
 
 /** Jain's index of rates: 1 if all are equal [Jain, Chiu and Hawe 1984]. As in metrics/fairness.py. */
 export function jain(rates) {

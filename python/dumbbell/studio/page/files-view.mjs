@@ -1,8 +1,10 @@
 // The view of files that a reader opens: a capture with its connections, or the runs of a results directory.
+import { download, element } from "../../plots/web/dom.mjs";
+import { scaled, shifted } from "../../plots/web/scales.mjs";
 import { connectionTable, nameOfDirection, notes, summaryTables, udpTable } from "./capture-tables.mjs";
-import { byId, download, element, shown } from "./dom.mjs";
-import { onKeys, scaled, shifted } from "./keys.mjs";
-import { Panels } from "./panels.mjs";
+import { byId, shown } from "./dom.mjs";
+import { onKeys } from "./keys.mjs";
+import { TimePanels } from "./time-panels.mjs";
 
 export class FilesView {
   /** `makeWorker()` makes a worker with an engine; each opened file has one of its own, so that it can be stopped. */
@@ -10,14 +12,19 @@ export class FilesView {
     this.model = model;
     this.makeWorker = makeWorker;
     this.worker = null;
-    this.panels = new Panels(byId("files-plots"), (from, to) => this.zoom(from, to));
+    this.range = null;
+    this.panels = new TimePanels(byId("files-plots"), {
+      zoomed: (range) => this.zoom(...(range ?? [])),
+      tall: () => (innerHeight - 260) / 2,
+      legends: true,
+    });
     byId("files-close").addEventListener("click", () => this.close());
     byId("files-whole").addEventListener("click", () => this.zoom());
     byId("files-svg").addEventListener("click", () => {
-      if (this.panels.shown) download("dumbbell-figure.svg", new Blob([this.panels.svg(this.title)], { type: "image/svg+xml" }));
+      if (this.range) download("dumbbell-figure.svg", new Blob([this.panels.svg(this.title)], { type: "image/svg+xml" }));
     });
-    const seen = (change, ...given) => this.zoom(...change(this.panels.shown.range, this.whole, ...given));
-    onKeys(() => !byId("files").hidden && this.panels.shown, {
+    const seen = (change, ...given) => this.zoom(...change(this.range, this.whole, ...given));
+    onKeys(() => !byId("files").hidden && this.range, {
       "+": () => seen(scaled, 0.5),
       "=": () => seen(scaled, 0.5),
       "-": () => seen(scaled, 2),
@@ -53,7 +60,7 @@ export class FilesView {
     byId("files").hidden = false;
     byId("studio").hidden = true;
     for (const id of ["files-summary", "files-list", "files-chosen", "files-udp"]) byId(id).replaceChildren();
-    this.panels.clear();
+    this.hide();
     this.buttons(false);
     byId("files-title").textContent = nameOf(files);
     byId("files-status").textContent = "Reading the files.";
@@ -68,11 +75,16 @@ export class FilesView {
 
   close() {
     this.stop();
-    this.panels.clear();
+    this.hide();
     byId("files").hidden = true;
     byId("studio").hidden = false;
     delete document.body.dataset.files;
     byId("files-open").focus();
+  }
+
+  hide() {
+    this.panels.clear();
+    this.range = null;
   }
 
   buttons(on) {
@@ -121,7 +133,7 @@ export class FilesView {
 
   chooseRun(key) {
     this.title = byId("files-run").selectedOptions[0].textContent;
-    this.worker.postMessage({ kind: "choose", key, columns: this.panels.columns });
+    this.worker.postMessage({ kind: "choose", key, columns: this.panels.pixelColumns });
   }
 
   choose(flow, direction) {
@@ -135,7 +147,7 @@ export class FilesView {
       element("h2", {}, this.title),
       element("p", {}, labels.length ? `Labels of its packets: ${labels.join(", ")}.` : "None of its packets has a label."),
     );
-    this.worker.postMessage({ kind: "choose", flow, direction, columns: this.panels.columns });
+    this.worker.postMessage({ kind: "choose", flow, direction, columns: this.panels.pixelColumns });
   }
 
   on_panels({ begin, end, from, to, panels, memory }) {
@@ -143,14 +155,22 @@ export class FilesView {
     this.buttons(true);
     byId("files-status").textContent = this.found;
     byId("files-whole").disabled = from <= begin && to >= end;
-    this.panels.draw(panels, [from, to]);
+    this.range = [from, to];
+    this.panels.show(panels.map(withPoints), this.range, this.whole);
     document.dispatchEvent(new CustomEvent("files-panels", { detail: { from, to, panels, memory } }));
   }
 
   zoom(from, to) {
     const [begin, end] = from === undefined ? this.whole : [Math.max(from, this.whole[0]), Math.min(to, this.whole[1])];
-    this.worker.postMessage({ kind: "view", from: begin, to: Math.max(end, begin + 1e-6), columns: this.panels.columns });
+    this.worker.postMessage({ kind: "view", from: begin, to: Math.max(end, begin + 1e-6), columns: this.panels.pixelColumns });
   }
+}
+
+/** A panel with the points of its curves; its axis begins at 0, unless all values are far from it. */
+function withPoints({ data: [x, ...values], curves, ...panel }) {
+  const known = values.flat().filter((value) => value !== null);
+  const [least, most] = known.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  return { ...panel, zero: !(least > 0.5 * most && least > 0), curves: curves.map((curve, n) => ({ ...curve, x, y: values[n] })) };
 }
 
 function counted(count, noun) {

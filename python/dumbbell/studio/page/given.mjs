@@ -1,6 +1,7 @@
 // Scenarios that the page shows as they are: the plans of their cells and the seeds of their repetitions, which Python's plan
 // builder has made (any_scenario.py). They come with the page or in its link.
-import { byId, element } from "./dom.mjs";
+import { element } from "../../plots/web/dom.mjs";
+import { byId } from "./dom.mjs";
 
 /** The most characters of a scenario in a link. */
 const MOST_CHARACTERS = 20e6;

@@ -1,5 +1,6 @@
 // The packets between the routers at a time: waiting, on the link to the right, and ACKs on the way back.
-import { flowColor } from "./dom.mjs";
+import { shownColor } from "../../plots/web/dom.mjs";
+import { FLOWS } from "./dom.mjs";
 
 /** Limits the work of a frame; more packets are narrower than a pixel. */
 const MOST_SHOWN = 2000;
@@ -22,10 +23,11 @@ export function drawPackets(canvas, packets) {
   const rows = { there: 46, back: 106 };
   const [left, right] = [Math.round(width * 0.36), width - 26];
   frame(ctx, rows, left, right, packets);
-  queue(ctx, rows.there, left, packets);
+  const colors = FLOWS.map(shownColor);
+  queue(ctx, rows.there, left, packets, colors);
   const [from, span] = [left + 18, right - left - 19];
-  onLink(ctx, packets.there, rows.there, (part) => from + part * span);
-  onLink(ctx, packets.back, rows.back, (part) => from + span - part * span);
+  onLink(ctx, packets.there, colors, rows.there, (part) => from + part * span);
+  onLink(ctx, packets.back, colors, rows.back, (part) => from + span - part * span);
   const { count, there, back, dropped, ends } = packets;
   const text = `Packets between the routers. Waiting at ${ends[0]}: ${count}. On the link to ${ends[1]}: ${there.length}. On the way back: ${back.length}.`;
   canvas.setAttribute("aria-label", `${text} Dropped just before: ${dropped.length}.`);
@@ -49,31 +51,31 @@ function frame(ctx, { there, back }, left, right, { count, ends }) {
 }
 
 /** The waiting packets, the next one at the right, and crosses for dropped ones below. */
-function queue(ctx, y, left, { waiting, count, dropped }) {
+function queue(ctx, y, left, { waiting, count, dropped }, colors) {
   ctx.globalAlpha = 0.35; // packets that don't leave during the run: their flow has no record
   const slot = Math.max(Math.min((left - 12) / Math.max(count, 1), 9), 0.5);
   const packet = (n) => ctx.fillRect(left - 9 - (n + 1) * slot, y - 8, Math.max(slot - 1, 0.5), 16);
   for (let n = waiting.length; n < Math.min(count, MOST_SHOWN); n++) packet(n);
   ctx.globalAlpha = 1;
   waiting.slice(0, MOST_SHOWN).forEach(({ flow }, n) => {
-    ctx.fillStyle = flowColor(flow);
+    ctx.fillStyle = colors[flow % colors.length];
     packet(n);
   });
   ctx.lineWidth = 2;
   dropped.forEach(({ flow }, n) => {
     const x = left - 16 - 12 * n;
     if (x < 6) return;
-    ctx.strokeStyle = flowColor(flow);
+    ctx.strokeStyle = colors[flow % colors.length];
     line(ctx, x - 4, y + 16, x + 4, y + 24);
     line(ctx, x - 4, y + 24, x + 4, y + 16);
   });
 }
 
 /** Packets on a link: as long as the time that their bits take. */
-function onLink(ctx, packets, y, place) {
+function onLink(ctx, packets, colors, y, place) {
   for (const { flow, head, tail } of packets) {
     const [a, b] = [place(head), place(tail)].sort((x, z) => x - z);
-    ctx.fillStyle = flowColor(flow);
+    ctx.fillStyle = colors[flow % colors.length];
     ctx.fillRect(a, y - 8, Math.max(b - a - 0.5, 2), 16);
   }
 }

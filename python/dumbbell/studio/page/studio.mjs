@@ -1,12 +1,14 @@
 // The studio: settings, worker, plots, figures and playhead together.
+import { download, element } from "../../plots/web/dom.mjs";
+import { scaled } from "../../plots/web/scales.mjs";
 import { Charts } from "./charts.mjs";
 import { Controls } from "./controls.mjs";
-import { byId, download, element, flowColor } from "./dom.mjs";
+import { byId, flowColor } from "./dom.mjs";
 import { explanation, headline } from "./events.mjs";
 import { FilesView } from "./files-view.mjs";
 import { descriptions, stateTable, summary, tables } from "./figures.mjs";
 import { GivenChoice, givenPlan, unpacked } from "./given.mjs";
-import { onKeys, scaled } from "./keys.mjs";
+import { onKeys } from "./keys.mjs";
 import { drawPackets } from "./packets.mjs";
 import { Player } from "./player.mjs";
 import { Prediction } from "./predict.mjs";
@@ -77,7 +79,7 @@ export function open(model, worker, wasm) {
     document.body.dataset.state = "running";
     const [from, to] = app.range;
     const link = app.given ? app.choice.link : plan.links[0].name;
-    worker.postMessage({ kind: "run", id: app.id, plan: text, link, columns: charts.columns, from, to });
+    worker.postMessage({ kind: "run", id: app.id, plan: text, link, columns: charts.pixelColumns, from, to });
   }
 
   function address(fragment) {
@@ -108,7 +110,7 @@ export function open(model, worker, wasm) {
   function zoom(range) {
     app.range = range ?? [0, app.duration];
     byId("whole").disabled = range === null;
-    worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.columns });
+    worker.postMessage({ kind: "view", from: app.range[0], to: app.range[1], columns: charts.pixelColumns });
   }
 
   /** Enlarge around the playhead, or show more of the time. */
@@ -190,7 +192,7 @@ export function open(model, worker, wasm) {
       fromLink();
     },
     partial({ id, series }) {
-      if (id === app.id) charts.draw(series, app.range, names());
+      if (id === app.id) charts.update(series, names(), app.range, app.duration);
     },
     done({ id, text, series, events, count, mss, took }) {
       if (id !== app.id) return;
@@ -198,7 +200,7 @@ export function open(model, worker, wasm) {
       const own = app.results.queues.filter(({ name }) => name === (app.given ? app.choice.link : name));
       app.results.queues = [...own, ...app.results.queues.filter((queue) => !own.includes(queue))];
       charts.hidden.clear();
-      charts.draw(series, app.range, names());
+      charts.update(series, names(), app.range, app.duration);
       byId("count").textContent = count > events.length ? `the first ${events.length} of ${count}` : `${count}`;
       player.events = events;
       const rtts = app.results.flows.map((flow) => flow.rtt_min_ms).filter((ms) => ms !== null);
@@ -212,7 +214,7 @@ export function open(model, worker, wasm) {
       document.dispatchEvent(new CustomEvent("studio-done", { detail: { id, took, text, plan: app.plan } }));
     },
     series({ series }) {
-      charts.draw(series, app.range, names());
+      charts.update(series, names(), app.range, app.duration);
       if (app.results) charts.describe(descriptions(app.results));
       document.dispatchEvent(new CustomEvent("studio-series"));
     },

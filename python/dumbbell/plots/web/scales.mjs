@@ -1,8 +1,7 @@
-"use strict";
 // Axes: from values to pixels and back, and the numbers that label them.
 
 // Returns numbers as texts: at most four significant digits, no exponent between 0.001 and ten million.
-function digits(value) {
+export function digits(value) {
   if (!Number.isFinite(value)) return "-";
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -53,7 +52,7 @@ function logTicks(low, high, count) {
 }
 
 // A scale works on `range`: both ends in the axis' own measure, which is the logarithm on a logarithmic axis.
-class Scale {
+export class Scale {
   constructor(log, range, from, to) {
     this.log = log;
     this.range = range;
@@ -76,4 +75,24 @@ class Scale {
     const [low, high] = this.range.map((m) => this.value(m));
     return this.log ? logTicks(low, high, count) : linearTicks(low, high, count);
   }
+}
+
+/**
+ * The range that is `factor` times as long as [from, to], within [begin, end]. `fixed` keeps its place on the screen; the
+ * middle does if `fixed` isn't in the range.
+ */
+export function scaled([from, to], [begin, end], factor, fixed) {
+  const place = fixed >= from && fixed <= to ? fixed : (from + to) / 2;
+  const length = Math.min((to - from) * factor, end - begin);
+  return within([place - (place - from) * (length / (to - from)), length], begin, end);
+}
+
+/** The range [from, to], later by `part` of its length, within [begin, end]. */
+export function shifted([from, to], [begin, end], part) {
+  return within([from + part * (to - from), to - from], begin, end);
+}
+
+function within([from, length], begin, end) {
+  const start = Math.min(Math.max(from, begin), end - length);
+  return [start, start + length];
 }

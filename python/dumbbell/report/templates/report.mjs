@@ -1,6 +1,7 @@
-"use strict";
 // Tables: a click on a heading sorts by it, a second one in the other direction. Numbers sort by value, also with a
 // unit ("500 kbit/s" before "2 Mbit/s"); texts sort by the numbers in them; missing values stay at the end.
+import { download } from "../../plots/web/dom.mjs";
+
 const PREFIXES = { n: 1e-9, "\u00b5": 1e-6, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 function amount(text) {
   const found = /^([-+\u2212]?\d[\d.,]*(?:e[-+]?\d+)?)(?:\s*([nu\u00b5mkMGT]?)(?:bit|bytes?|B|s|Hz|packets?|%)(?:\/s)?)?(?:\s*[[(\u00b1].*)?$/.exec(text);
@@ -31,21 +32,15 @@ document.querySelectorAll("table.data").forEach((table) => {
   });
 });
 
-function offer(text, type, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
 document.querySelectorAll("button.csv").forEach((button) => {
   button.addEventListener("click", () => {
-    offer(JSON.parse(document.getElementById(button.dataset.for).textContent), "text/csv", button.dataset.name);
+    const text = JSON.parse(document.getElementById(button.dataset.for).textContent);
+    download(button.dataset.name, new Blob([text], { type: "text/csv" }));
   });
 });
 document.querySelectorAll("button.svg").forEach((button) => {
   button.addEventListener("click", () => {
     const drawing = button.closest("figure").querySelector(".static svg");
-    offer(new XMLSerializer().serializeToString(drawing), "image/svg+xml", button.dataset.name);
+    download(button.dataset.name, new Blob([new XMLSerializer().serializeToString(drawing)], { type: "image/svg+xml" }));
   });
 });

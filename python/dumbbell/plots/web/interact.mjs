@@ -1,60 +1,67 @@
-"use strict";
 // Reading values and zooming, with a mouse, with fingers and with keys. One finger moved up or down scrolls the page.
+import { element, paint, svg } from "./dom.mjs";
+import { nearest, round } from "./marks.mjs";
+import { digits, scaled, shifted } from "./scales.mjs";
 
-// Shows the values beside a place of the plot.
-function read(panel, px, py) {
-  const { left, right, top, bottom } = panel.area;
+/** Shows the values beside a place of the plot. */
+export function read(panel, px, py) {
+  const { left, right, top } = panel.area;
   if (px < left - 8 || px > right + 8) return clear(panel);
-  const found = panel.marks.filter((mark) => panel.visible(mark)).map((mark) => nearest(mark, panel.scaleX, panel.scaleY, px, py))
+  panel.figure.pointed(panel, panel.scaleX.measureAt(px));
+  const found = panel.marks.filter((mark) => panel.figure.isVisible(mark)).map((mark) => nearest(mark, panel.scaleX, panel.scaleY, px, py))
     .filter(Boolean).sort((a, b) => Math.abs(a.py - py) - Math.abs(b.py - py)).slice(0, 8);
   panel.over.replaceChildren();
-  const box = panel.readout ?? (panel.readout = html("div", "readout", panel.frame));
+  panel.readout ??= element("div", { class: "readout" });
+  const box = panel.readout;
   if (!panel.frame.contains(box)) panel.frame.append(box);
-  if (!found.length) return clear(panel);
+  box.hidden = !found.length;
+  if (!found.length) return;
   const line = found.find((f) => f.mark.kind === "line") ?? found[0];
-  if (!panel.x.names) svg("path", { d: `M${round(line.px)} ${top}V${bottom}`, class: "cursor" }, panel.over);
-  box.replaceChildren();
+  if (!panel.x.names) drawCursor(panel, line.px);
   const at = (f) => (panel.x.names ? panel.x.names[Math.round(f.mark.x[f.k])] : digits(f.mark.x[f.k]));
-  html("div", "at", box, panel.x.names ? at(line) : `${panel.x.label}: ${at(line)}`);
+  box.replaceChildren(element("div", { class: "at" }, panel.x.names ? at(line) : `${panel.x.label}: ${at(line)}`));
   for (const f of found) {
     svg("circle", { cx: f.px, cy: f.py, r: 4.5, style: `stroke:${paint(f.mark.color)}`, class: "hit" }, panel.over);
-    const row = html("div", "", box);
-    html("span", "swatch", row).style.background = paint(f.mark.color);
     const interval = f.mark.ends ? f.mark.ends[f.k] : "";
-    html("span", "", row, `${f.mark.label}: ${panel.y.names?.[f.mark.y[f.k]] ?? digits(f.mark.y[f.k])}${interval ? ` ${interval}` : ""}`);
+    const text = `${f.mark.label}: ${panel.y.names?.[f.mark.y[f.k]] ?? digits(f.mark.y[f.k])}${interval ? ` ${interval}` : ""}`;
+    box.append(element("div", {}, element("span", { class: "swatch", style: `background:${paint(f.mark.color)}` }), text));
   }
-  box.hidden = false;
   const width = box.offsetWidth;
   box.style.left = `${Math.max(0, line.px + 14 + width > right ? line.px - width - 14 : line.px + 14)}px`;
   box.style.top = `${top + 4}px`;
 }
 
+/** Draws a line across the plot at a place. */
+export function drawCursor(panel, px) {
+  const { top, bottom } = panel.area;
+  svg("path", { d: `M${round(px)} ${top}V${bottom}`, class: "cursor" }, panel.over);
+}
+
 function clear(panel) {
   panel.over?.replaceChildren();
   if (panel.readout) panel.readout.hidden = true;
+  panel.figure.pointed(panel, null);
 }
 
-// Zooms an axis by a factor about a place of it; never beyond the whole.
-function scaled(range, whole, factor, about) {
-  const low = about - (about - range[0]) * factor, high = about + (range[1] - about) * factor;
-  if (high - low >= whole[1] - whole[0]) return null;
-  const shift = Math.max(0, whole[0] - low) - Math.max(0, high - whole[1]);
-  return [low + shift, high + shift];
+/** Zooms an axis by a factor about a place of it, in pixels; never beyond the whole. */
+export function zoomAbout(panel, factor, px) {
+  const about = px === undefined ? NaN : panel.scaleX.measureAt(px);
+  zoomTo(panel, scaled(panel.zoomX ?? panel.wholeX, panel.wholeX, factor, about));
 }
 
-function zoomAbout(panel, factor, px) {
-  const range = panel.zoomX ?? panel.wholeX;
-  const about = px === undefined ? (range[0] + range[1]) / 2 : panel.scaleX.measureAt(px);
-  panel.figure.zoom(panel, scaled(range, panel.wholeX, factor, about), panel.zoomY);
-}
-
-function pan(panel, pixels) {
+export function pan(panel, pixels) {
   if (!panel.zoomX) return;
-  const move = pixels / panel.scaleX.factor;
-  panel.figure.zoom(panel, scaled([panel.zoomX[0] - move, panel.zoomX[1] - move], panel.wholeX, 1, panel.zoomX[0]), panel.zoomY);
+  const part = -pixels / panel.scaleX.factor / (panel.zoomX[1] - panel.zoomX[0]);
+  zoomTo(panel, shifted(panel.zoomX, panel.wholeX, part));
 }
 
-function listen(panel) {
+function zoomTo(panel, range) {
+  const { wholeX: whole } = panel;
+  panel.figure.zoom(panel, range[1] - range[0] < whole[1] - whole[0] ? range : null, panel.zoomY);
+}
+
+/** Lets a mouse and fingers read and zoom. */
+export function listen(panel) {
   const root = panel.frame;
   const place = (event) => {
     const box = root.getBoundingClientRect();
@@ -64,7 +71,6 @@ function listen(panel) {
   root.addEventListener("pointerdown", (event) => {
     fingers.set(event.pointerId, place(event));
     panel.start = place(event);
-    panel.moved = false;
     if (event.pointerType === "mouse" && event.button === 0 && panel.zoomable) root.setPointerCapture(event.pointerId);
   });
   root.addEventListener("pointermove", (event) => {
@@ -107,8 +113,6 @@ function listen(panel) {
     event.preventDefault();
     zoomAbout(panel, event.deltaY > 0 ? 1.25 : 0.8, place(event)[0]);
   }, { passive: false });
-  root.addEventListener("keydown", (event) => keys(panel, event));
-  root.addEventListener("blur", () => clear(panel));
 }
 
 // Draws the rectangle that the mouse selects: a flat one selects x, a narrow one y.
@@ -117,7 +121,7 @@ function select(panel, px, py) {
   const inside = (v, low, high) => Math.min(Math.max(v, low), high);
   const [x0, x1] = [panel.start[0], px].map((v) => inside(v, left, right)).sort((a, b) => a - b);
   const [y0, y1] = [panel.start[1], py].map((v) => inside(v, top, bottom)).sort((a, b) => a - b);
-  const wide = x1 - x0 > 10, tall = y1 - y0 > 24;
+  const wide = x1 - x0 > 10, tall = panel.figure.zoomsY && y1 - y0 > 24;
   clear(panel);
   panel.chosen = null;
   if (!wide && !tall) return;
@@ -129,7 +133,13 @@ function select(panel, px, py) {
   };
 }
 
-function keys(panel, event) {
+/** Lets keys read and zoom while the plot has the focus. */
+export function listenToKeys(panel) {
+  panel.frame.addEventListener("keydown", (event) => pressed(panel, event));
+  panel.frame.addEventListener("blur", () => clear(panel));
+}
+
+function pressed(panel, event) {
   const { left, right, top, bottom } = panel.area;
   const step = (right - left) / 40;
   if (event.ctrlKey || event.metaKey || event.altKey) return;

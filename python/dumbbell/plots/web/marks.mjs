@@ -1,23 +1,13 @@
-"use strict";
-// The marks of a panel: lines, bands, outlines, points, bars, boxes, segments, cells. Each kind knows its extent, draws itself as
+// The marks of a panel: lines, bands, outlines, points, bars, boxes, spans. Each kind knows its extent, draws itself as
 // SVG, and finds its value beside the pointer.
+import { paint, svg } from "./dom.mjs";
 
-const SVG = "http://www.w3.org/2000/svg";
+/** The style of small words in a drawing. */
+export const MUTED = "fill:var(--muted);font-size:11px";
 
-function svg(name, attributes, parent) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (parent) parent.append(element);
-  return element;
-}
-
-// Colors are variables of the page, so that the dark mode of the page is that of the figure.
-function paint(color) {
-  return /^#[0-9a-f]{6}$/i.test(color) ? `var(--c${color.slice(1).toLowerCase()}, ${color})` : `var(--${color})`;
-}
-
-// Arrays are lists of numbers, or 32-bit floats in base64 that are added to an offset.
-function unpack(given) {
+// Arrays are lists of numbers, typed arrays, or 32-bit floats in base64 that are added to an offset.
+export function unpack(given) {
+  if (ArrayBuffer.isView(given)) return given;
   if (Array.isArray(given)) return Float64Array.from(given, (v) => (v === null ? NaN : v));
   const bytes = Uint8Array.from(atob(given.float32), (c) => c.charCodeAt(0));
   return Float64Array.from(new Float32Array(bytes.buffer), (v) => v + given.offset);
@@ -42,24 +32,35 @@ const SYMBOLS = {
   X: PLUS.map(([x, y]) => [(x - y) * 0.71, (x + y) * 0.71]),
 };
 
-function symbolPath(symbol, x, y, r) {
+export function symbolPath(symbol, x, y, r) {
   if (symbol === "x") return `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`;
   if (symbol === "+") return `M${x - r} ${y}h${2 * r}M${x} ${y - r}v${2 * r}`;
   if (symbol === "|") return `M${x} ${y - r}v${2 * r}`;
+  if (symbol === ".") return `M${x} ${y}h0`;
   const corners = SYMBOLS[symbol];
   if (!corners) return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
   return `M${corners.map(([a, b]) => `${(x + a * r).toFixed(1)} ${(y + b * r).toFixed(1)}`).join("L")}Z`;
 }
 
 function isOpen(symbol) {
-  return symbol === "x" || symbol === "+" || symbol === "|";
+  return "x+|.".includes(symbol);
 }
 
-function drawSymbols(mark, d, parent) {
+export function drawSymbols(mark, d, parent) {
   const color = paint(mark.color);
   const fill = isOpen(mark.symbol) ? "none" : mark.hollow ? "var(--paper)" : color;
   const edge = isOpen(mark.symbol) || mark.hollow ? color : "none";
-  svg("path", { d, style: `fill:${fill};stroke:${edge}`, "stroke-width": 1.6, opacity: mark.opacity ?? 1 }, parent);
+  const pen = mark.symbol === "." ? { "stroke-width": 3, "stroke-linecap": "round" } : { "stroke-width": 1.6 };
+  svg("path", { d, style: `fill:${fill};stroke:${edge}`, ...pen, opacity: mark.opacity ?? 1 }, parent);
+}
+
+function symbols(m, x, y, r) {
+  let d = "";
+  for (let k = 0; k < m.x.length; k++) {
+    const across = round(x.at(m.x[k])), up = round(y.at(m.y[k]));
+    if (Number.isFinite(across) && Number.isFinite(up)) d += symbolPath(m.symbol, across, up, r);
+  }
+  return d;
 }
 
 // Draws words beside points.
@@ -67,29 +68,32 @@ function drawTexts(mark, x, y, parent) {
   (mark.texts ?? []).forEach((text, k) => {
     const across = x.at(mark.x[k]), up = y.at(mark.y[k]);
     if (text && Number.isFinite(across) && Number.isFinite(up)) {
-      svg("text", { x: round(across + 6), y: round(up - 5), class: "word" }, parent).textContent = text;
+      svg("text", { x: round(across + 6), y: round(up - 5), style: "font-size:11px" }, parent, text);
     }
   });
 }
 
-function round(pixel) {
+export function round(pixel) {
   return Math.round(pixel * 10) / 10;
 }
 
+// Values that aren't finite are a gap. One of at most `bridge` pixels is none.
 function linePath(mark, x, y) {
-  let d = "", pen = false, before = 0;
+  let d = "", pen = false, last = 0, before = 0;
   for (let k = 0; k < mark.x.length; k++) {
     const across = round(x.at(mark.x[k])), up = round(y.at(mark.y[k]));
     if (!Number.isFinite(across) || !Number.isFinite(up)) {
+      if (mark.bridge) continue;
       if (pen && mark.steps && Number.isFinite(across)) d += `H${across}`;
       pen = false;
       continue;
     }
-    if (!pen) d += `M${across} ${up}`;
+    if (!pen || (mark.bridge && across - last > mark.bridge)) d += `M${across} ${up}`;
     else if (!mark.steps) d += `L${across} ${up}`;
     else if (up === before) d += `H${across}`;
     else d += `H${across}V${up}`;
     pen = true;
+    last = across;
     before = up;
   }
   return d;
@@ -119,20 +123,15 @@ function ground(y) {
   return y.log ? y.from : y.at(0);
 }
 
-const MARKS = {
+export const MARKS = {
   line: {
     xs: (m) => [m.x], ys: (m) => [m.y],
     draw(m, x, y, parent) {
       svg("path", { d: linePath(m, x, y), style: `fill:none;stroke:${paint(m.color)}`, "stroke-width": 1.7,
-        "stroke-dasharray": m.dash ?? "", "stroke-linejoin": "round" }, parent);
+        "stroke-dasharray": m.dash ?? "", "stroke-linejoin": "round", opacity: m.opacity ?? 1 }, parent);
       drawTexts(m, x, y, parent);
       if (!m.symbol) return;
-      let d = "";
-      for (let k = 0; k < m.x.length; k++) {
-        const across = x.at(m.x[k]), up = y.at(m.y[k]);
-        if (Number.isFinite(across) && Number.isFinite(up)) d += symbolPath(m.symbol, across, up, 3.6);
-      }
-      drawSymbols(m, d, parent);
+      drawSymbols(m, symbols(m, x, y, 3.6), parent);
     },
   },
   band: {
@@ -144,12 +143,7 @@ const MARKS = {
   points: {
     xs: (m) => [m.x], ys: (m) => [m.y],
     draw(m, x, y, parent) {
-      let d = "";
-      for (let k = 0; k < m.x.length; k++) {
-        const across = x.at(m.x[k]), up = y.at(m.y[k]);
-        if (Number.isFinite(across) && Number.isFinite(up)) d += symbolPath(m.symbol, across, up, m.size ?? 3.6);
-      }
-      drawSymbols(m, d, parent);
+      drawSymbols(m, symbols(m, x, y, m.size ?? 3.6), parent);
       drawTexts(m, x, y, parent);
     },
   },
@@ -169,18 +163,6 @@ const MARKS = {
         if (Number.isFinite(low) && Number.isFinite(high)) d += `M${round(x.at(m.x[k]))} ${round(low)}V${round(high)}`;
       }
       svg("path", { d, style: `fill:none;stroke:${paint(m.color)}`, "stroke-width": 1.6 }, parent);
-    },
-  },
-  segments: {
-    xs: (m) => [m.x, m.x2], ys: (m) => [m.y, m.y2],
-    draw(m, x, y, parent) {
-      let d = "";
-      for (let k = 0; k < m.x.length; k++) {
-        const end = [x.at(m.x2[k]), y.at(m.y2[k])], begin = [x.at(m.x[k]), y.at(m.y[k])];
-        if ([...begin, ...end].every(Number.isFinite)) d += `M${begin.map(round).join(" ")}L${end.map(round).join(" ")}`;
-      }
-      svg("path", { d, style: `fill:none;stroke:${paint(m.color)}`, "stroke-width": m.size ?? 1.6,
-        "stroke-dasharray": m.dash ?? "" }, parent);
     },
   },
   bars: {
@@ -249,7 +231,7 @@ const MARKS = {
         const left = Math.max(frame.left, round(x.at(m.x[k]))), right = Math.min(frame.right, round(x.at(m.x2[k])));
         if (right > left) d += `M${left} ${top}H${right}V${bottom}H${left}Z`;
       }
-      svg("path", { d, style: `fill:${paint(m.color)}`, class: strip ? "strip" : "span" }, parent);
+      svg("path", { d, style: `fill:${paint(m.color)}`, opacity: strip ? 0.45 : 0.16 }, parent);
       if (m.hatched) svg("path", { d, style: "fill:url(#hatch)" }, parent);
     },
   },
@@ -257,18 +239,26 @@ const MARKS = {
     xs: () => [], ys: () => [],
     draw(m, x, y, parent, frame) {
       const across = round(x.at(m.x[0]));
-      svg("path", { d: `M${across} ${frame.top}V${frame.bottom}`, class: "rule" }, parent);
+      svg("path", { d: `M${across} ${frame.top}V${frame.bottom}`, style: "fill:none;stroke:var(--muted)", "stroke-dasharray": "3 3" }, parent);
       if (!m.text) return;
       const end = m.at === "top" ? frame.top + 4 : frame.bottom - 4;
-      svg("text", { transform: `translate(${across - 4} ${end}) rotate(-90)`, class: "muted",
-        "text-anchor": m.at === "top" ? "end" : "start" }, parent).textContent = m.text;
+      svg("text", { transform: `translate(${across - 4} ${end}) rotate(-90)`, style: MUTED,
+        "text-anchor": m.at === "top" ? "end" : "start" }, parent, m.text);
+    },
+  },
+  edge: { // crosses at the upper edge
+    xs: () => [], ys: () => [],
+    draw(m, x, y, parent, frame) {
+      let d = "";
+      for (const value of m.x) if (Number.isFinite(x.at(value))) d += symbolPath("x", round(x.at(value)), frame.top + 6, 3.5);
+      drawSymbols({ ...m, symbol: "x" }, d, parent);
     },
   },
 };
 
 // Returns the value of a mark beside the pointer: its place in pixels, and its distance.
-function nearest(m, x, y, px, py) {
-  if (!m.label || !m.y || ["spans", "rule", "segments", "strokes", "outline"].includes(m.kind)) return null;
+export function nearest(m, x, y, px, py) {
+  if (!m.label || !m.y || ["spans", "rule", "strokes", "outline", "edge"].includes(m.kind)) return null;
   let best = null;
   for (let k = 0; k < m.x.length; k++) {
     const across = x.at(m.x[k]), up = y.at(m.y[k]);
@@ -278,4 +268,31 @@ function nearest(m, x, y, px, py) {
   }
   const reach = m.kind === "line" ? 60 : m.kind === "bars" || m.kind === "boxes" ? 50 : 16;
   return best && best.away < reach ? best : null;
+}
+
+/** A legend entry's line, symbol or area. */
+export function sample(entry) {
+  const root = svg("svg", { width: 26, height: 14, "aria-hidden": "true" });
+  const color = paint(entry.color);
+  if (entry.area) {
+    svg("rect", { x: 5, y: 1, width: 16, height: 12, style: `fill:${color}`, opacity: entry.area }, root);
+    if (entry.hatched) svg("rect", { x: 5, y: 1, width: 16, height: 12, style: "fill:url(#hatch)" }, root);
+  }
+  if (entry.dash !== undefined) {
+    svg("path", { d: "M1 7H25", style: `stroke:${color}`, "stroke-width": 2, "stroke-dasharray": entry.dash }, root);
+  }
+  if (entry.symbol) {
+    const symbol = entry.symbol === "." ? "o" : entry.symbol;
+    drawSymbols({ ...entry, symbol }, symbolPath(symbol, 13, 7, 4), root);
+  }
+  return root;
+}
+
+/** The legend of a panel: [{ label, drawn }], each label of a visible mark once. */
+export function legendOf(panel) {
+  const entries = new Map();
+  for (const mark of panel.marks) {
+    if (panel.figure.isVisible(mark)) entries.set(mark.label, mark.kind === "edge" ? { ...mark, color: "ink" } : mark);
+  }
+  return [...entries].map(([label, mark]) => ({ label, drawn: sample(mark) }));
 }
