@@ -28,9 +28,9 @@ GIVEN = scenario(
 
 def memory_of(process: subprocess.Popen[bytes]) -> int | None:
     """Open the file that is the guest's memory: it has no name, and its blocks never become fewer."""
-    for entry in Path(f"/proc/{process.pid}/fd").iterdir():
-        with suppress(OSError):
-            if "vm_file-" in str(entry.readlink()):
+    with suppress(OSError):
+        for entry in Path(f"/proc/{process.pid}/fd").iterdir():
+            if "(deleted)" in str(entry.readlink()) and entry.stat().st_size > 32 << 20:
                 return os.open(entry, os.O_RDONLY)
     return None
 

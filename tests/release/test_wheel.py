@@ -40,6 +40,7 @@ variant = "cubic"
 "flows.a.variant" = ["cubic", "vegas"]
 """
 
+pytestmark = pytest.mark.slow
 require("wheel", None if WHEELS else "needs a wheel: `make wheel`")
 
 

@@ -36,7 +36,14 @@ FOLDERS = {
     "validation": "slow",
 }
 FIXTURES = {"require_link_emulation": "host_clock", "require_machines": "host_clock", "done": "studies"}
-GROUPS = {"host": "kernel", "users": "kernel", "uml": "kernel", "programs": "programs", "studio": "browser"}
+GROUPS = {
+    "host": "kernel",
+    "users": "kernel",
+    "uml": "kernel",
+    "programs": "programs",
+    "studio": "browser",
+    "wheel": "slow",
+}
 """Marker of each group of requirements that a quick test doesn't have."""
 BROWSERS = {"chromium", "node"}
 
