@@ -65,7 +65,7 @@ def printed() -> list[Any]:
 
 
 def forget() -> None:
-    for cached in (columns.columns, columns.better, columns.summarized, merge._measured_by):
+    for cached in (columns.columns, columns.better, columns.summarized, columns.shown_where_any, merge._measured_by):
         cached.cache_clear()
 
 

@@ -26,6 +26,7 @@ from dumbbell.plots.cell_table import CellTable
 from dumbbell.plots.ellipse import FEWEST, cross_of, ellipse_of, is_slit
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import Look
+from dumbbell.results.frames.summary import IN_USE
 
 if TYPE_CHECKING:
     from dumbbell.results import Results
@@ -35,8 +36,6 @@ __all__ = ["ellipse", "plane"]
 Floats = npt.NDArray[np.float64]
 HALF = 0.5
 """Part of the runs that an ellipse of `plane` holds."""
-IN_USE = 0.05
-"""Utilization from which a link's queue counts: links that carry only ACKs have less."""
 WIDE = 10.0
 """Ratio of the largest median to the smallest from which an axis is logarithmic."""
 

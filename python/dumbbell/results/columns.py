@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from dumbbell.results.runs.column import Column, Frame, measured
 from dumbbell.results.runs.derived_columns import DERIVED
 
-__all__ = ["better", "column", "columns", "summarized"]
+__all__ = ["better", "column", "columns", "shown_where_any", "summarized"]
 
 
 @cache
@@ -35,3 +35,10 @@ def summarized(frame: Frame) -> list[tuple[str, str, float]]:
     found = [(column, column.summary) for column in columns(frame).values() if column.summary is not None]
     found.sort(key=lambda pair: pair[1]["place"])
     return [(column.name, str(summary["heading"]), column.shown[1]) for column, summary in found]
+
+
+@cache
+def shown_where_any() -> list[str]:
+    """Return the columns that summaries leave out where all values are zero."""
+    every = [column for frame in get_args(Frame) for column in columns(frame).values()]
+    return [column.name for column in every if column.summary is not None and column.summary["where_any"]]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.results.columns import columns, summarized
+from dumbbell.results.columns import shown_where_any, summarized
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.runs.record import Run
 from dumbbell.scenario.network.model import Custom
@@ -87,12 +87,6 @@ def queue_summary(results: Results) -> Summary:
     return means.summary(spread=None)
 
 
-def _where_any() -> list[str]:
-    """Return the columns that are left out where all values are zero, as on most links."""
-    every = {**columns("flows"), **columns("queues")}.values()
-    return [column.name for column in every if column.summary is not None and column.summary["where_any"]]
-
-
 def _frame_means(results: Results, table: Frame) -> FrameMeans:
     from dumbbell.results.frames.repetition_means import FrameMeans  # with polars
 
@@ -102,7 +96,7 @@ def _frame_means(results: Results, table: Frame) -> FrameMeans:
 
 
 def _of_frame(means: FrameMeans, results: Results, spread: str | None) -> Summary:
-    paths, shown, headings, rows = means.table(spread, _where_any(), repeated=results.repetitions[-1] > 1)
+    paths, shown, headings, rows = means.table(spread, shown_where_any(), repeated=results.repetitions[-1] > 1)
     return Summary((*short_names(paths).values(), *shown), tuple(headings), rows) if rows else Summary((), (), [])
 
 
@@ -155,10 +149,9 @@ class _Means:
             keys = [name for name in keys if name != "variant"]
         headings: list[str] = []
         found: list[list[float | None]] = []
-        where_any = _where_any()
         for name, heading, factor in self._wanted:
             values = [[factor * v for v in group.get(name, ())] for _, group in self._groups]
-            if not any(values) or (name in where_any and not any(map(any, values))):
+            if not any(values) or (name in shown_where_any() and not any(map(any, values))):
                 continue
             headings.append(heading)
             found.append([_mean(of) for of in values])
@@ -179,7 +172,7 @@ IDENTITY = ("name", "variant", "stack")
 
 def _lost(values: Values) -> bool:
     """True if a queue dropped or marked a packet, or its link changed something."""
-    return any(value for column in ("drops", "marks", *_where_any()) for value in values.get(column, ()))
+    return any(value for column in ("drops", "marks", *shown_where_any()) for value in values.get(column, ()))
 
 
 def _in_use(values: Values) -> bool:
