@@ -21,6 +21,7 @@ from dumbbell.results.store import directory
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles
 from dumbbell.scenario import worker_copy
+from dumbbell.scenario.own.sections import may_have_code
 from dumbbell.scenario.sweep import cell_checks
 from dumbbell.workers import Pool
 
@@ -371,8 +372,4 @@ def test_files_of_cells_are_known(tmp_path: Path, ranges: list[tuple[int, int]])
     ],
 )
 def test_own_code_is_noticed_without_making_a_cell(changes: dict[str, Any], found: bool) -> None:
-    class Document:
-        def to_dict(self) -> dict[str, Any]:
-            return {**DOCUMENT, **changes}
-
-    assert worker_copy.may_have_code(Document()) is found  # type: ignore[arg-type]
+    assert may_have_code({**DOCUMENT, **changes}) is found

@@ -78,8 +78,11 @@ def _settings(scenario: Scenario) -> Iterator[_Setting]:
         yield _Setting(place, why)
     access = getattr(scenario.network, "access", None)
     if access is not None:
-        hosts = any(not (from_.startswith("r") and to.startswith("r")) for from_, to in _links(scenario))
-        why = None if hosts else 'no access link exists: every flow has at = "routers" or names routers as its ends'
+        why = (
+            None
+            if scenario.graph.pairs
+            else 'no access link exists: every flow has at = "routers" or names routers as its ends'
+        )
         yield _Setting("network.access", why)
 
 
@@ -92,10 +95,6 @@ def _place(flow: Flow) -> str:
     return join(["flows", flow.name])
 
 
-def _links(scenario: Scenario) -> list[tuple[str, str]]:
-    return [(edge.from_, edge.to) for edge in scenario.layout.drawing.edges]
-
-
 def _trace(scenario: Scenario) -> Iterator[_Setting]:
     trace = scenario.trace
     tables = trace.tables
@@ -105,11 +104,13 @@ def _trace(scenario: Scenario) -> Iterator[_Setting]:
             'no series of flows or queues is recorded: set trace.series = true, or to a list with "flows" or "queues"'
         )
         yield _Setting("trace.interval", None if rows else _given(trace.interval, why))
+    if trace.only is None:
+        return
     workloads = {flow.name for flow in scenario.single_flows if isinstance(flow.application, Workload)}
     recorded = {flow.name: "flows" in tables and flow.has_series for flow in scenario.single_flows}
     links = bool({"queues", "departures", "drops"} & set(tables))
     recorded |= dict.fromkeys((edge.name for edge in scenario.layout.drawing.edges), links)
-    for number, name in enumerate(trace.only or []):
+    for number, name in enumerate(trace.only):
         if not tables:
             why = "no series is recorded: set trace.series = true"
         elif name not in {flow.name for flow in scenario.single_flows}:
@@ -119,7 +120,7 @@ def _trace(scenario: Scenario) -> Iterator[_Setting]:
         else:
             why = 'no series of flows is recorded: add "flows" to trace.series'
         yield _Setting(f"trace.only.{number}", None if recorded.get(name) else _given(name, why))
-    if trace.only is not None and not trace.only:
+    if not trace.only:
         yield _Setting(
             "trace.only", None if not tables else "[] given: nothing would be recorded; set trace.series = false"
         )

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.scenario import files
-from dumbbell.scenario.own import disciplines as own_disciplines
-from dumbbell.scenario.own import variants as own_variants
-from dumbbell.scenario.own.code import KEYS
 from dumbbell.scenario.paths import Document
 from dumbbell.scenario.reading_modes import trusted
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
 
-__all__ = ["WorkerCopy", "may_have_code"]
+__all__ = ["WorkerCopy"]
 
 
 @dataclass(frozen=True)
@@ -70,15 +67,3 @@ class WorkerCopy:
                 stored[text].write_bytes(content)
         with files.beside(files.Files(self.folder, stored)), trusted():
             return self.kind.from_dict(self.document)
-
-
-def may_have_code(scenario: Scenario) -> bool:
-    """Return True unless it is certain, without making a cell, that no cell of a scenario names own code."""
-    return bool(own_variants.current() or own_disciplines.current()) or _names_code(scenario.to_dict())
-
-
-def _names_code(value: Any) -> bool:  # noqa: ANN401
-    """Return True if a key, which may be a path, has a word that gives the source of own code."""
-    if isinstance(value, dict):
-        return any(any(word in str(key) for word in KEYS) or _names_code(inner) for key, inner in value.items())
-    return isinstance(value, list | tuple) and any(map(_names_code, value))

@@ -12,14 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
+from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.base import Flag, Part, Text, Whole, problem
+from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import responsiveness
 from dumbbell.scenario.units import Duration, PositiveDuration, Rate
 
-__all__ = ["NAMES", "TESTS", "Preset", "Test"]
+__all__ = ["NAMES", "TESTS", "Preset", "Test", "add_preset"]
 
 MARKS = ("EF", "CS5", "BE", "BK")
 """The marks of flent's flows, the most urgent first; their places are the classes. BK is CS1."""
@@ -294,3 +296,20 @@ def _text(ns: int) -> Duration:
         (u, size) for u, size in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)) if ns % size == 0
     )
     return Duration(f"{ns // size} {unit}")
+
+
+def add_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Add the flows and defaults of a preset to a raw document; also return the added ones."""
+    if data.get("preset") is None:
+        return data, {}
+    try:
+        preset = Preset.model_validate(data["preset"])
+    except ValidationError as e:
+        problems = translate(e, data["preset"]).problems
+        raise ScenarioError(
+            [Problem(f"preset.{p.place}" if p.place else "preset", p.message) for p in problems]
+        ) from None
+    added: dict[str, Any] = {"flows": preset.flows()}
+    added |= {key: value for key, value in preset.defaults().items() if key not in data}
+    flows = data.get("flows", [])
+    return {**data, **added, "flows": [*flows, *added["flows"]] if isinstance(flows, list) else flows}, added

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from dumbbell.scenario.layout.graph import Graph, Pair, flow_place
+from dumbbell.scenario.layout.graph import Edge, Graph, Pair, flow_place
 from dumbbell.scenario.network.directions import Settings, both
-from dumbbell.scenario.network.link import Link, LinkOverride
-from dumbbell.scenario.network.model import Custom, Network, RouterNetwork
+from dumbbell.scenario.network.link import Link, LinkOverride, NamedLink
+from dumbbell.scenario.network.model import Custom, Network
 from dumbbell.scenario.paths import join
 
 __all__ = ["Drawing", "Edge", "draw"]
-
-
-class Edge(NamedTuple):
-    """One direction of a link."""
-
-    from_: str
-    to: str
-    settings: Settings
-
-    @property
-    def name(self) -> str:
-        """Name of the direction in results."""
-        return f"{self.from_}->{self.to}"
 
 
 @dataclass(frozen=True)
@@ -43,31 +29,42 @@ class Drawing:
 
 def draw(network: Network, graph: Graph) -> Drawing:
     """Draw a network on its graph, with the settings of its links."""
-    edges = []
-    for (a, b), (forward, reverse) in zip(graph.links, _directions(network, graph), strict=True):
-        edges += [Edge(a, b, forward), Edge(b, a, reverse)]
+    if isinstance(network, Custom):
+        directions = [both([(link, _place_of(link))]) for link in network.links]
+        edges = _edges(graph.links, directions)
+    else:
+        hops = [both([(hop, f"network.{network.bottleneck_place(n)}")]) for n, hop in enumerate(network.hop_links)]
+        edges = [*_edges(graph.links[: graph.bottlenecks], hops), *_access_edges(network.access, graph)]
     return Drawing(graph.nodes, edges, graph.ends, range(2 * graph.bottlenecks))
 
 
-def _directions(network: Network, graph: Graph) -> Iterator[tuple[Settings, Settings]]:
-    """Yield the settings of both directions of each link."""
-    if isinstance(network, Custom):
-        for link in network.links:
-            yield both([(link, join(["network", "links", f"{link.from_}->{link.to}"]))])
-    else:
-        yield from _row(network, graph.pairs)
+def _place_of(link: NamedLink) -> str:
+    return join(["network", "links", f"{link.from_}->{link.to}"])
 
 
-def _row(network: RouterNetwork, pairs: Sequence[Pair]) -> Iterator[tuple[Settings, Settings]]:
-    for number, hop in enumerate(network.hop_links):
-        yield both([(hop, f"network.{network.bottleneck_place(number)}")])
+def _edges(links: Sequence[tuple[str, str]], directions: Sequence[tuple[Settings, Settings]]) -> list[Edge]:
+    """Return both directions of links."""
+    edges = []
+    for (a, b), (forward, reverse) in zip(links, directions, strict=True):
+        edges += [Edge(a, b, forward), Edge(b, a, reverse)]
+    return edges
+
+
+def _access_edges(access: Link | None, graph: Graph) -> list[Edge]:
+    """Return the access links of all pairs; the cells of a sweep over the bottleneck have the same ones."""
+    known = graph.access_edges
+    if known is not None and known[0] is access:
+        return known[1]
+    directions = []
     common: tuple[Settings, Settings] | None = None  # of the pairs whose flows have no sections of their own
-    for pair in pairs:
+    for pair in graph.pairs:
         has_own = pair.owner is not None and pair.owner.access is not None
-        directions = common if common is not None and not has_own else both(_access(network.access, pair))
-        common = common if has_own else directions
-        yield directions
-        yield directions
+        of_pair = common if common is not None and not has_own else both(_access(access, pair))
+        common = common if has_own else of_pair
+        directions += [of_pair, of_pair]
+    edges = _edges(graph.links[graph.bottlenecks :], directions)
+    graph.access_edges = access, edges
+    return edges
 
 
 def _access(access: Link | None, pair: Pair) -> list[tuple[LinkOverride, str]]:

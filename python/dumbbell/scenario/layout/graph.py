@@ -9,16 +9,31 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.flow.model import Flow
+from dumbbell.scenario.network.directions import Settings
 from dumbbell.scenario.network.link import Link
 from dumbbell.scenario.network.model import Custom, Network, ParkingLot, RouterNetwork
 from dumbbell.scenario.network.routes import routes_of
 from dumbbell.scenario.paths import join
 
-__all__ = ["Crossing", "Graph", "Pair", "flow_place", "graph_of", "shape_of"]
+__all__ = ["Crossing", "Edge", "Graph", "Pair", "flow_place", "graph_of", "shape_of"]
+
+
+class Edge(NamedTuple):
+    """One direction of a link."""
+
+    from_: str
+    to: str
+    settings: Settings
+
+    @property
+    def name(self) -> str:
+        """Name of the direction in results."""
+        return f"{self.from_}->{self.to}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +68,7 @@ class Crossing:
     flows: list[list[int]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Graph:
     """A network and its flows, without the settings of the links.
 
@@ -70,6 +85,8 @@ class Graph:
         Number of links between routers in a row, which come first.
     pairs : list of Pair
         Hosts behind routers in a row.
+    access_edges : tuple of Link and list of Edge, or None
+        The edges of the hosts that were drawn last, for this section of access links.
     """
 
     nodes: list[str]
@@ -78,6 +95,7 @@ class Graph:
     names: list[str]
     bottlenecks: int
     pairs: list[Pair]
+    access_edges: tuple[Link | None, list[Edge]] | None = None
 
     @cached_property
     def crossing(self) -> Crossing:

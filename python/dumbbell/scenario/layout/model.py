@@ -17,8 +17,8 @@ from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.layout.capture_points import Point, capture_points
-from dumbbell.scenario.layout.drawing import Drawing, Edge, draw
-from dumbbell.scenario.layout.graph import Crossing
+from dumbbell.scenario.layout.drawing import Drawing, draw
+from dumbbell.scenario.layout.graph import Crossing, Edge
 from dumbbell.scenario.layout.media import Medium, media
 from dumbbell.scenario.layout.offered_load import rate_of
 from dumbbell.scenario.network.directions import Rule
@@ -177,6 +177,8 @@ def _values(params: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, 
 
 def _drops(drawing: Drawing, flows: list[Flow], crossing: Crossing) -> list[list[Drop]]:
     """Find each link's drop rules; a rule that applies to no link is an error."""
+    if not any(edge.settings.drops for edge in drawing.edges):
+        return [[] for _ in drawing.edges]
     names = [f.name for f in flows]
     given: dict[str, Rule] = {}
     applied: set[str] = set()

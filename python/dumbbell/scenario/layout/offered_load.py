@@ -23,7 +23,7 @@ from dumbbell.scenario.flow.packet_sizes import (
     stack_values,
 )
 from dumbbell.scenario.flow.workload import MOST_TRANSFERS, Workload
-from dumbbell.scenario.layout.drawing import Edge
+from dumbbell.scenario.layout.graph import Edge
 from dumbbell.scenario.paths import join
 
 __all__ = ["rate_of", "wire_bytes"]

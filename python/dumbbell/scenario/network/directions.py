@@ -44,17 +44,10 @@ class Settings(NamedTuple):
     place: str
     wifi: Wifi | None
 
-    @property
-    def rate_bps(self) -> int:
-        """The rate to which limits in time or bdp refer: the first, a trace's mean, or the fastest of Wi-Fi."""
-        if self.wifi is not None:
-            return self.wifi.rate_bps
-        return first_rate_bps(self.rate) if self.rate is not None else 0
-
-    @property
-    def delay_ns(self) -> int:
-        """The propagation delay at the start."""
-        return first_delay_ns(self.delay) if self.delay is not None else 0
+    rate_bps: int
+    """The rate to which limits in time or bdp refer: the first, a trace's mean, or the fastest of Wi-Fi."""
+    delay_ns: int
+    """The propagation delay at the start."""
 
 
 def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
@@ -100,9 +93,11 @@ def _settings(
     if "drops" in single:
         where = next(where for section, where in own if section.drops is not None)
         rules = tuple(Rule(r, f"{where}.drops.{n}") for n, r in enumerate(single["drops"]))
+    rate, delay, wifi = common.get("rate"), common.get("delay"), common.get("wifi")
+    wired_bps = first_rate_bps(rate) if rate is not None else 0
     return Settings(
-        rate=common.get("rate"),
-        delay=common.get("delay"),
+        rate=rate,
+        delay=delay,
         outages=tuple(common.get("outages", ())),
         queue=common.get("queue") or _defaults()[0],
         overhead=common.get("overhead") or _defaults()[1],
@@ -115,5 +110,7 @@ def _settings(
         duplication=single.get("duplication"),
         drops=rules,
         place=place,
-        wifi=common.get("wifi"),
+        wifi=wifi,
+        rate_bps=wired_bps if wifi is None else wifi.rate_bps,
+        delay_ns=first_delay_ns(delay) if delay is not None else 0,
     )

@@ -25,10 +25,7 @@ __all__ = ["events"]
 def events(scenario: Scenario) -> Iterator[tuple[str, Duration, bool]]:
     """Yield the events of all links: the place of the event's time, that time, and True if it is before the end."""
     end = scenario.duration.ns
-    sections = [*_directions(scenario.network, ["network"])]
-    for flow in scenario.flows:
-        sections += _directions(flow, ["flows", flow.name])
-    for path, link in sections:
+    for path, link in _sections(scenario):
         for number, outage in enumerate(link.outages or ()):
             yield join([*path, "outages", str(number), "at"]), outage.at, outage.at.ns < end
         for number, rule in enumerate(link.drops or ()):
@@ -38,19 +35,38 @@ def events(scenario: Scenario) -> Iterator[tuple[str, Duration, bool]]:
             yield from _steps(getattr(link, name), [*path, name], end)
 
 
-def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direction]]:
-    """Find the sections of links in a part of a scenario, with their paths."""
-    if isinstance(part, Direction):
-        yield path, part
+def _sections(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], Direction]]:
+    """Yield the sections of links that have events, with their paths."""
+    for path, link in _directions(scenario.network):
+        yield ("network", *path), link
+    for flow in scenario.flows:
+        if flow.access is not None:
+            for path, link in _directions(flow):
+                yield ("flows", flow.name, *path), link
+
+
+def _directions(part: Part) -> Iterator[tuple[tuple[str, ...], Direction]]:
+    """Find the sections of links with events in a part of a scenario, with their paths within it."""
+    if isinstance(part, Direction) and _has_events(part):
+        yield (), part
     values = part.__dict__
     for name, key in _ways(type(part)):
         value = values[name]
+        if value is None:
+            continue
         if isinstance(value, Part):
-            yield from _directions(value, [*path, key])
+            for path, link in _directions(value):
+                yield (key, *path), link
         elif type(value) is list:
             for number, inner in enumerate(value):
                 if isinstance(inner, Part):
-                    yield from _directions(inner, [*path, key, str(number)])
+                    for path, link in _directions(inner):
+                        yield (key, str(number), *path), link
+
+
+def _has_events(link: Direction) -> bool:
+    changes = isinstance(link.rate, RateSteps) or isinstance(link.delay, DelaySteps)
+    return changes or bool(link.outages) or bool(link.drops)
 
 
 @cache

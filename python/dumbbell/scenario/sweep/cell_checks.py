@@ -13,9 +13,10 @@ from dumbbell.scenario.flow.abr import OwnRule
 from dumbbell.scenario.flow.application import Video
 from dumbbell.scenario.flow.programs import Http
 from dumbbell.scenario.own.disciplines import OwnDiscipline
+from dumbbell.scenario.own.sections import may_have_code
 from dumbbell.scenario.own.variants import OwnVariant
 from dumbbell.scenario.without_effect import Effects
-from dumbbell.scenario.worker_copy import WorkerCopy, may_have_code
+from dumbbell.scenario.worker_copy import WorkerCopy
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
@@ -117,7 +118,7 @@ def check_in_processes(scenario: Scenario) -> CellCheck | None:
     from dumbbell.workers import Pool, allowed  # only for large sweeps
 
     cells, count = len(scenario.cells), allowed()
-    if cells < PROCESSES_FROM or count < 2 or may_have_code(scenario):
+    if cells < PROCESSES_FROM or count < 2 or may_have_code(scenario.to_dict()):
         return None
     ranges = deque((n, min(n + RANGE, cells)) for n in range(0, cells, RANGE))
     found: dict[int, CellCheck] = {}

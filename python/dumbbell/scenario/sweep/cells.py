@@ -95,6 +95,11 @@ class Cells(Sequence[Cell]):
         self._made: OrderedDict[int, Scenario] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def are_checked(self) -> bool:
+        """True if every cell was made once."""
+        return "properties" in self.__dict__
+
     @cached_property
     def properties(self) -> CellProperties:
         """Make every cell once; ScenarioError if one can't be made."""

@@ -19,7 +19,7 @@ from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario.base import problem
 from dumbbell.scenario.paths import SHORT_FORMS, Document, assign, canonical, join, overlap, split
 
-__all__ = ["Sweep"]
+__all__ = ["Sweep", "identity"]
 
 FIXED = ("format", "name", "description", "repetitions", "seed", "sweep", "trace")
 """Parts that are the same in every cell."""
@@ -95,13 +95,29 @@ class Sweep(BaseModel):
         """Number of cells."""
         return math.prod(len(values) for values in self.axes.values()) * max(len(self.cases), 1)
 
-    def values(self, number: int) -> dict[str, Any]:
-        """Return a cell (from 0) as path -> value: cases are outermost, the last list runs fastest."""
-        point = []
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of the scenario that the paths begin with."""
+        return frozenset(split(path)[0] for path in [*self.axes, *(path for case in self.cases for path in case)])
+
+    def choice(self, number: int) -> tuple[int, dict[str, int]]:
+        """Return the number of a cell's case, and for each list that of its value.
+
+        Cases are outermost, the last list runs fastest. All numbers are from 0.
+        """
+        chosen: dict[str, int] = {}
         for path, values in reversed(self.axes.items()):
-            number, at = divmod(number, len(values))
-            point.append((path, values[at]))
-        return {**(self.cases[number] if self.cases else {}), **dict(reversed(point))}
+            number, chosen[path] = divmod(number, len(values))
+        return number, chosen
+
+    def values(self, number: int) -> dict[str, Any]:
+        """Return a cell (from 0) as path -> value."""
+        return self.chosen(*self.choice(number))
+
+    def chosen(self, case: int, chosen: dict[str, int]) -> dict[str, Any]:
+        """Return what `choice` has chosen as path -> value."""
+        point = {path: values[chosen[path]] for path, values in self.axes.items()}
+        return {**self.cases[case], **point} if self.cases else point
 
     def check(self, document: Document) -> None:
         """Check the paths against the scenario; ScenarioError names the wrong ones."""
@@ -152,10 +168,15 @@ def _cases(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _refuse_twice(path: str, values: list[Any]) -> None:
     seen: set[tuple[type, str]] = set()
     for value in values:
-        this = type(value), _text(value)
+        this = identity(value)
         if this in seen:
             raise problem(f"{value!r} is given twice", join([path]))
         seen.add(this)
+
+
+def identity(value: object) -> tuple[type, str]:
+    """Return the same for equal values of one type."""
+    return type(value), _text(value)
 
 
 def _text(value: object) -> str:
