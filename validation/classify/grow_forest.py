@@ -8,6 +8,8 @@
 With `--keep-trees` the paths must not be those that the bundled forest was trained with: those below 70 of the kernel
 and below 90 of the simulator.
 
+It needs scikit-learn: `pip install 'dumbbell[validation]'`.
+
 The paths are divided into five folds. A transfer is judged by a forest of the other folds' transfers, with thresholds
 from these folds: no transfer of its own path has a part in either.
 """
@@ -17,23 +19,29 @@ from __future__ import annotations
 import argparse
 import datetime
 import math
-import shutil
 import subprocess
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
+from sklearn.ensemble import ExtraTreesClassifier
 
 from dumbbell.report.tables import Table, write_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benches"))
 from corpus import stack_of  # noqa: E402
-
+from forest_file import forest_file, parts, trees_of  # noqa: E402
 from measuring import example  # noqa: E402
+from thresholds import NEEDED, NEVER, OTHER, Calibration, Vote, are_right, calibrate  # noqa: E402
+
+Truth = dict[str, Any]
+"""A transfer: its number, fold, weight and class, the right names, and what the tables count by."""
 
 DATA = ROOT / "docs" / "data" / "classify"
 FOREST = ROOT / "crates" / "capture" / "src" / "flow" / "classify" / "forest.bin"
@@ -64,6 +72,9 @@ BACKENDS = {"sim": "simulator", "uml": "Linux 6.12"}
 """Names of the corpus's back ends in the tables."""
 KERNEL_WEIGHT = 3.0
 """Weight of a transfer of the kernel; one of the simulator has 1."""
+FOLDS = 5
+SHAPE = {"n_estimators": 64, "max_depth": 16, "min_samples_leaf": 3, "max_features": 24, "bootstrap": True}
+"""Trees, levels of a tree, transfers of a leaf, and measurements tried for each split, each with one threshold."""
 
 
 def transfers(folder: Path) -> Iterator[pl.DataFrame]:
@@ -97,8 +108,8 @@ def is_reno(rounds: pl.DataFrame, mss: int, at_sender: bool) -> bool:
     return variant == "htcp" and losses.len() > 1 and float(losses.diff().quantile(0.9) or 0) < DELTA_L_NS
 
 
-def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
-    """Describe a transfer for the trainer, and for the tables."""
+def line(number: int, rounds: pl.DataFrame) -> tuple[str, Truth]:
+    """Describe a transfer for `classify_rounds`, and for the training and the tables."""
     first = rounds.row(0, named=True)
     variant, marked = first["variant"], bool(rounds["ecn_echoes"].sum())
     family = CLASS.get(variant, "other")
@@ -110,7 +121,6 @@ def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
     right = [family] + (["reno-like"] if variant in ALSO_RENO else [])
     if is_reno(rounds, mss, at_sender):
         family, right = "reno-like", ["reno-like", family]
-    path = zlib.crc32(f"{first['backend']} {first['path']}".encode())
     known = pl.col("rtt_min_ms").is_not_null()
     # One sample stands for all: only the least and the mean are used.
     columns = rounds.select(
@@ -122,26 +132,17 @@ def line(number: int, rounds: pl.DataFrame) -> tuple[str, dict[str, object]]:
         pl.col("limit").replace_strict(LIMITS, list(range(len(LIMITS))), return_dtype=pl.Int64),
     )
     cells = columns.select(pl.concat_str(pl.all().cast(pl.String), separator=" ")).to_series()
-    weight = KERNEL_WEIGHT if first["backend"] == "uml" else 1.0
-    head = [
-        str(number),
-        str(path),
-        first["backend"],
-        str(weight),
-        family,
-        " ".join(right),
-        str(mss),
-        str(int(at_sender)),
-    ]
     truth = {
         "transfer": number,
+        "fold": zlib.crc32(f"{first['backend']} {first['path']}".encode()) % FOLDS,
+        "weight": KERNEL_WEIGHT if first["backend"] == "uml" else 1.0,
         "backend": BACKENDS[first["backend"]],
         "variant": variant,
         "class": family,
         "place": "sender" if at_sender else "receiver",
         "right": right,
     }
-    return ",".join([*head, *cells]), truth
+    return ",".join([str(number), str(mss), str(int(at_sender)), *cells]), truth
 
 
 Z = 1.96
@@ -163,8 +164,8 @@ def families(judged: pl.DataFrame) -> pl.DataFrame:
         judged.filter(pl.col("family") != "other")
         .group_by("backend", "family")
         .agg(
-            pl.col("above").cast(pl.Int64).sum().alias("above the threshold"),
-            ((pl.col("above") == 1) & pl.col("is_right")).sum().alias("of these right"),
+            pl.col("above").sum().alias("above the threshold"),
+            (pl.col("above") & pl.col("is_right")).sum().alias("of these right"),
             pl.col("threshold").first(),
         )
     )
@@ -178,7 +179,7 @@ def families(judged: pl.DataFrame) -> pl.DataFrame:
         "transfers",
         pl.col("above the threshold", "of these right").fill_null(0),
         pl.Series("at least (%)", limits, dtype=pl.Float64),
-        # NEVER of the trainer is above 1.
+        # NEVER is above 1.
         pl.when(pl.col("threshold") <= 1).then(pl.col("threshold")).alias("threshold"),
     ).sort("backend", "family")
 
@@ -217,6 +218,61 @@ def tables(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {"families": by_family, "ends": ends, "variants": variants, "wrong": wrong}
 
 
+def measured(rounds: Path, forest: bytes | None = None) -> dict[int, list[float]]:
+    """Return the measurements of each transfer that is long enough, or the shares that a forest gives it."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(forest or b"")
+        file.flush()
+        command = [str(example("dumbbell-capture", "classify_rounds")), str(rounds), *([file.name] if forest else [])]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    lines = (line.split(",") for line in done.stdout.splitlines())
+    return {int(number): [float(value) for value in values] for number, *values in lines}
+
+
+def grown(rows: dict[int, list[float]], known: list[Truth]) -> tuple[list[str], bytes]:
+    """Train a forest with transfers. Returns its classes and trees."""
+    model = ExtraTreesClassifier(**SHAPE, random_state=1)
+    values = np.array([rows[truth["transfer"]] for truth in known], np.float32)
+    model.fit(values, [truth["class"] for truth in known], [truth["weight"] for truth in known])
+    return list(model.classes_), trees_of(model)
+
+
+def held_out(rounds: Path, truths: list[Truth], keep: tuple[list[str], bytes] | None) -> list[Vote]:
+    """Return the vote for each transfer, by a forest that doesn't know its path."""
+    rows, votes = measured(rounds), []
+    for fold in range(FOLDS):
+        others = [truth for truth in truths if truth["fold"] != fold and truth["transfer"] in rows]
+        classes, trees = keep or grown(rows, others)
+        shares = measured(rounds, forest_file(classes, [0.0] * len(classes), [], trees))
+        for truth in truths:
+            if truth["fold"] == fold and truth["transfer"] in rows:
+                own = shares[truth["transfer"]]
+                name = classes[int(np.argmax(own))]
+                votes.append(Vote(truth["transfer"], fold, truth["backend"], name, max(own), name in truth["right"]))
+    return votes
+
+
+def judged(votes: list[Vote], classes: list[str]) -> tuple[Calibration, pl.DataFrame]:
+    """Return the calibration, and for each vote whether it is sure by a calibration that doesn't know its path."""
+    of_others = [calibrate([vote for vote in votes if vote.fold != fold], classes) for fold in range(FOLDS)]
+    ratio = {vote.transfer: of_others[vote.fold].ratio(vote) for vote in votes}
+    whole = calibrate(votes, classes)
+    sure = {n: are_right((v for v in votes if v.name == n and ratio[v.transfer] >= 1), NEEDED) for n in classes}
+    thresholds = {name: whole.thresholds[name] if sure[name] else NEVER for name in classes}
+    rows = []
+    for vote in votes:
+        above = ratio[vote.transfer] >= 1 and vote.name != OTHER
+        if vote.name == OTHER:
+            confidence = 0.0
+        elif not sure[vote.name]:
+            confidence = 0.5 * vote.share / NEVER
+        else:
+            confidence = of_others[vote.fold].right(vote) if above else 0.5 * ratio[vote.transfer]
+        rows.append((vote.transfer, vote.name, vote.share, above, confidence, thresholds[vote.name]))
+    columns = ["transfer", "family", "share", "above", "confidence", "threshold"]
+    return Calibration(thresholds, whole.steps), pl.DataFrame(rows, schema=columns, orient="row")
+
+
 def main() -> int:
     """Train, judge, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -224,29 +280,34 @@ def main() -> int:
     parser.add_argument("--keep-trees", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    truths = []
+    keep = parts(FOREST.read_bytes()) if options.keep_trees else None
+    truths: list[Truth] = []
     with tempfile.TemporaryDirectory() as temporary:
-        rounds, forest, votes = (Path(temporary) / name for name in ("rounds.csv", "forest.bin", "votes.csv"))
+        rounds = Path(temporary) / "rounds.csv"
         with rounds.open("w") as file:
             for number, table in enumerate(transfers(options.folder)):
                 text, truth = line(number, table)
                 file.write(text + "\n")
                 truths.append(truth)
-        trainer = [example("dumbbell-capture", "train_classifier"), rounds, forest, votes]
-        subprocess.run([*trainer, *([FOREST] if options.keep_trees else [])], check=True)
-        found = pl.DataFrame(truths).join(pl.read_csv(votes), on="transfer")
-        made = tables(found)
-        for name, table in made.items():
-            print(name, table, sep="\n")
-        if options.write:
-            shutil.copy(forest, FOREST)
-            today = datetime.datetime.now(datetime.UTC).date()
-            keep = "--keep-trees " if options.keep_trees else ""
-            command = f"python validation/classify/grow_forest.py FOLDER {keep}--write"
-            head = f"Measured on {today}, five folds over paths, by `{command}`"
-            kept = {f"held-out-{name}": made[name] for name in ("families", "ends", "variants")}
-            cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
-            write_tables(DATA, {n: Table(t.columns, cells[n], head) for n, t in kept.items()})
+        votes = held_out(rounds, truths, keep)
+        rows = measured(rounds)
+    classes, trees = keep or grown(rows, [truth for truth in truths if truth["transfer"] in rows])
+    calibration, votes_table = judged(votes, classes)
+    made = tables(pl.DataFrame(truths).join(votes_table, on="transfer"))
+    print(f"{len(votes)} transfers of {len(classes)} classes")
+    for name, table in made.items():
+        print(name, table, sep="\n")
+    for name, threshold in calibration.thresholds.items():
+        print(f"{name}: {'never sure' if threshold > 1 else f'sure from {threshold:.2f}'}")
+    if options.write:
+        FOREST.write_bytes(forest_file(classes, list(calibration.thresholds.values()), calibration.steps, trees))
+        today = datetime.datetime.now(datetime.UTC).date()
+        how = "--keep-trees " if options.keep_trees else ""
+        command = f"python validation/classify/grow_forest.py FOLDER {how}--write"
+        head = f"Measured on {today}, five folds over paths, by `{command}`"
+        kept = {f"held-out-{name}": made[name] for name in ("families", "ends", "variants")}
+        cells = {n: [["" if v is None else str(v) for v in row] for row in t.rows()] for n, t in kept.items()}
+        write_tables(DATA, {n: Table(t.columns, cells[n], head) for n, t in kept.items()})
     return 0
 
 

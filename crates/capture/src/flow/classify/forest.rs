@@ -2,8 +2,9 @@
 //! for the measurements of a transfer, and the forest their mean.
 //!
 //! The confidence is not that mean, but the share of right names among held-out transfers of other paths with an
-//! equal or larger mean. Below the family's threshold (see `examples/train_classifier.rs`) it is half of the ratio of mean and
-//! threshold. `validation/classify/grow_forest.py` makes `forest.bin`, which is bundled.
+//! equal or larger mean. Below the family's threshold (see `validation/classify/thresholds.py`) it is half of the ratio of
+//! mean and threshold. `validation/classify/grow_forest.py` trains forests with scikit-learn. The bundled `forest.bin` is older: 64
+//! trees with the same parameters and two random thresholds for each measurement, not one.
 //!
 //! ```text
 //! "DBF1", classes u8, features u8, trees u16

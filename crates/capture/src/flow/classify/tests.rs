@@ -1,6 +1,7 @@
 //! The rules for computed windows: sawtooths whose growth and decrease are those of each algorithm, constant windows,
 //! periodic dips, too few rounds.
 
+use super::forest::Forest;
 use super::*;
 
 const MSS: f64 = 1448.0;
@@ -137,4 +138,29 @@ fn files_that_are_no_forest_are_refused() {
             forest.vote(&[0.5; features::FEATURES]);
         }
     }
+}
+
+#[test]
+fn a_forest_of_scikit_learn_has_its_shares_here() {
+    // `tests/validation/test_forest_file.py` makes the files: six measurements and four shares of each transfer.
+    let forest = Forest::new(include_bytes!("../../../tests/forest/small.bin")).expect("a forest");
+    let largest = |shares: &[f64]| (0..4).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    let mut compared = 0;
+    for line in include_str!("../../../tests/forest/small.csv").lines() {
+        let values: Vec<f64> = line.split(',').map(|text| text.parse().expect("a number")).collect();
+        let row: Vec<f32> = values[..6].iter().map(|&value| value as f32).collect();
+        let (expected, shares) = (&values[6..], forest.shares(&row));
+        // A share of a tree has 8 bits.
+        assert!(
+            shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.5 / 255.0 + 1e-6),
+            "{shares:?} {line}"
+        );
+        let mut sorted = expected.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        if sorted[3] - sorted[2] > 1.0 / 255.0 {
+            assert_eq!(largest(&shares), largest(expected), "{line}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 50);
 }
