@@ -127,5 +127,5 @@ $(TOOLS):
 	@touch $@
 
 $(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies,web,ssh,cluster]'
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies,web,ssh,cluster,validation]'
 	@touch $@

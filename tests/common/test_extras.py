@@ -78,10 +78,10 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     ]
     installed = {
         re.split("[<>=]", text)[0]
-        for extra in ("dev", "studies", "web", "ssh", "cluster")
+        for extra in ("dev", "studies", "web", "ssh", "cluster", "validation")
         for text in declared[extra]
     }
-    assert "'.[dev,studies,web,ssh,cluster]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "'.[dev,studies,web,ssh,cluster,validation]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
     required: set[str] = set()
     for path in (ROOT / "tests").rglob("*.py"):
         text = path.read_text(encoding="utf-8")

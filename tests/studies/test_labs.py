@@ -359,7 +359,7 @@ def test_the_package_has_the_files_of_every_lab(tmp_path: Path) -> None:
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     folder = root / "python" / "dumbbell"
-    needed = [path for path in (folder / "labs").rglob("*.*") if "__pycache__" not in path.parts]
+    needed = [path for path in (folder / "studies" / "labs").rglob("*.*") if "__pycache__" not in path.parts]
     needed += [folder / "report" / "templates" / name for name in ("text.html", "contents.js", "report.css")]
     assert len(needed) > 5 * len(NAMES)
     assert {path.relative_to(root).as_posix() for path in needed} <= packed

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from forest_file import forest_file, parts, trees_of
+from required import require_packages
 from thresholds import FLOOR, NEVER, OTHER, Vote, are_right, calibrate
 
 STORED = Path(__file__).parents[2] / "crates" / "capture" / "tests" / "forest" / "small"
@@ -24,7 +25,9 @@ ROUNDED = 0.5 / 255 + 1e-6
 
 def forest() -> tuple[Any, npt.NDArray[np.float32]]:
     """Train a forest of eight trees with transfers at random, and draw others."""
-    ensemble = pytest.importorskip("sklearn.ensemble")
+    require_packages("sklearn")
+    from sklearn import ensemble
+
     draw = np.random.default_rng(37)
     rows = draw.normal(size=(360, 6)).astype(np.float32)
     rows[:, 5] = np.round(rows[:, 5])  # values that are equal to thresholds' neighbors
