@@ -111,7 +111,7 @@ def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def call(*args: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "dumbbell", *map(str, args)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
 
     return call
 

@@ -115,6 +115,7 @@ dumbbell.run(sys.argv[1], changes={"duration": sys.argv[2]}, out=sys.argv[3], jo
 """
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_over_simulated_time(tmp_path: Path) -> None:
     scenario = Scenario.from_dict({**DOCUMENT, "trace": {"series": ["flows"]}, "capture": ["bottleneck"]})
     (tmp_path / "s.toml").write_text(scenario.to_toml())

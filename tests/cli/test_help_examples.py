@@ -154,7 +154,7 @@ def test_the_examples_of_a_command_run(files: Path, tmp_path: Path, name: str) -
             continue
         call, _, query = line.partition(" | jq ")
         done = subprocess.run(
-            ["sh", "-ec", call], cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=120
+            ["sh", "-ec", call], cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         if query:

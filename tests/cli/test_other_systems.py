@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from conftest import BASE
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 CAPTURE = TESTS.parent / "crates" / "capture" / "tests" / "data" / "times.pcap"
 REAL = ["--set", "flows.tcp.variant=cubic", "--set", "flows.tcp.stack=linux"]

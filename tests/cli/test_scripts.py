@@ -11,6 +11,8 @@ from conftest import BASE
 
 from required import require_packages
 
+pytestmark = pytest.mark.slow
+
 BEGIN = """
 import dumbbell
 from pathlib import Path

@@ -26,6 +26,7 @@ def line(module: str) -> str:
     return f"{module} is needed, but not installed: pip install 'dumbbell[{EXTRAS[module]}]'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "command"),
     [

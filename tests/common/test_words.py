@@ -37,6 +37,7 @@ def test_only_one_is_singular(number: int | str, text: str) -> None:
     assert counted(number, "run") == text
 
 
+@pytest.mark.slow
 def test_one_run_is_singular_everywhere(tmp_path: Path) -> None:
     require_packages("matplotlib", "jinja2")
     results = dumbbell.run(dumbbell.Scenario.from_toml(ONE), out=tmp_path / "out", jobs=1)

@@ -171,7 +171,7 @@ def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
         "parent_pid": os.getpid(),
     }
     (place / "plan.json").write_text(json.dumps(order))
-    subprocess.run([str(program), "host"], cwd=place, timeout=60, check=False, **as_nobody)
+    subprocess.run([str(program), "host"], cwd=place, timeout=300, check=False, **as_nobody)
     assert not (place / "error.txt").exists(), (place / "error.txt").read_text()
     result = json.loads((place / "result.json").read_text())
     assert result["flows"][0]["delivered_bytes"] > 100_000

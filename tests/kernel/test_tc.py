@@ -81,7 +81,7 @@ def test_the_steps_typed_in_make_a_network_that_carries() -> None:
         input="\n".join(steps) + "\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stdout.splitlines()[-1] == "200000", done.stdout + done.stderr

@@ -81,7 +81,7 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
         extra_groups=[],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert (place / "result.json").exists(), done.stdout + done.stderr

@@ -57,6 +57,7 @@ def test_the_unit_scales_the_interval(statistic: Literal["median", "mean"], powe
     assert scaled_high / unit == pytest.approx(high, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_memory_does_not_grow_with_the_square(statistic: Literal["median", "mean"]) -> None:
     rows = np.random.default_rng(7).normal(size=(3, 10_000))

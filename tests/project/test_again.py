@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 AGAIN = Path(__file__).parents[1] / "support" / "again.py"
 PYTEST = Path(sys.executable).parent / "pytest"
 TESTS = """

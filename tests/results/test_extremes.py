@@ -50,6 +50,7 @@ def test_many_flows_have_their_extremes_together() -> None:
     assert found.rows == [("all 8", "goodput", 10.0, "x 1, name f0", 18.5, 27.0, "x 2, name f7")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "flows", "whole"), [(10, 1, True), (60, 1, True), (61, 1, False), (10, 8, False)])
 def test_a_large_sweep_prints_its_extremes(cli: Cli, tmp_path: Path, cells: int, flows: int, whole: bool) -> None:
     of = "\n".join(f'[[flows]]\nname = "f{n}"\nvariant = "reno"\n' for n in range(flows))
@@ -73,6 +74,7 @@ def sweep(cells: int, repetitions: int = 1, *, application: str = '{ kind = "bul
     return f'repetitions = {repetitions}\nstart_jitter = "5 ms"\n{text}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "options"), [(31, []), (61, ["--metric", "completion_time_s"])])
 def test_statistics_of_a_large_sweep_are_the_extremes(
     cli: Cli, tmp_path: Path, cells: int, options: list[str]
@@ -89,6 +91,7 @@ def test_statistics_of_a_large_sweep_are_the_extremes(
     assert cli("stats", "kept", *options, "--flow", "b").stdout.count("\n") < READABLE + 20
 
 
+@pytest.mark.slow
 def test_comparisons_and_harm_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "many.toml").write_text(sweep(31, repetitions=2), encoding="utf-8")
     assert cli("run", "many.toml", "--out", "kept").returncode == 0

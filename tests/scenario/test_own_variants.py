@@ -190,7 +190,7 @@ def test_every_event_and_its_fields(place: Path) -> None:
 """
     )
     command = [sys.executable, "-m", "dumbbell", "run", "own.toml", "--repetitions", "1"]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     seen = {kind: [r[1:] for r in rows if r and r[0] == kind] for kind in ("established", "sent", "lost", "exit")}

@@ -95,7 +95,7 @@ class Machines:
     def inside(self, name: str, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command on a machine."""
         call = ["ip", "netns", "exec", self.namespace(name), *command]
-        return subprocess.run(call, capture_output=True, text=True, check=check, timeout=60)
+        return subprocess.run(call, capture_output=True, text=True, check=check, timeout=300)
 
     def address(self, name: str) -> str:
         """Return the address of a machine for SSH."""
@@ -155,7 +155,7 @@ class Machines:
         """End a machine's sshd and everything that it has started."""
         server = self.servers.pop(name)
         server.terminate()
-        server.wait(timeout=60)
+        server.wait(timeout=300)
         for pid in self.processes(name):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -201,7 +201,7 @@ class Machines:
 
 
 def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
 
 
 def _make(m: Machines) -> None:
