@@ -29,11 +29,12 @@ demo: $(READY)   ## the ns-2 report, reproduced: figures and verdicts in results
 	$(BIN)/dumbbell study run ns2-cbr --out results/ns2-cbr
 
 test: $(READY)   ## the quick tests, Rust and Python: what a change to the core, scenarios, captures or commands breaks
-	$(AGAIN) cargo test --workspace --quiet
+	$(AGAIN) cargo test --workspace --quiet --tests
 	$(PYTEST) $(PARALLEL) -m quick
 	@echo "The quick tests pass. The rest: make test-rest. One part of it: make test-kernel, test-capture, test-studies, test-web, test-cluster."
 
 test-rest: $(READY) ## all other tests; tests on the host's own clock run alone
+	$(AGAIN) cargo test --workspace --quiet --doc
 	$(PYTEST) $(PARALLEL) -m "not quick and not host_clock"
 	$(PYTEST) -m host_clock
 
