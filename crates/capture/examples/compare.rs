@@ -1,7 +1,7 @@
 //! Compares the results for captures with Wireshark's tools: `compare FILE...`; `--tunnels` decapsulates tunnels as
 //! Wireshark does.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/captures/common.rs"]
 mod common;
 
 use std::path::Path;

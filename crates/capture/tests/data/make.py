@@ -2,7 +2,7 @@
 
     python make.py      writes them beside this file
 
-The cases are those in which readers of captures differ. `tests/captures.rs` compares the results with the files in
+The cases are those in which readers of captures differ. `tests/captures/stored.rs` compares the results with the files in
 `expected` and, where Wireshark is installed, with its tools.
 """
 

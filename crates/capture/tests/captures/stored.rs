@@ -3,12 +3,10 @@
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{by_reader, differences, have_tools};
+use crate::common::{by_reader, differences, have_tools};
 use dumbbell_capture::{Dissector, Reader};
 
 const DATA: &str = "tests/data";
