@@ -34,6 +34,7 @@ test: $(READY)   ## the quick tests, Rust and Python: what a change to the core,
 	@echo "The quick tests pass. The rest: make test-rest. One part of it: make test-kernel, test-capture, test-studies, test-web, test-cluster."
 
 test-rest: $(READY) ## all other tests; tests on the host's own clock run alone
+	$(AGAIN) cargo test --workspace --quiet --tests -- --ignored
 	$(AGAIN) cargo test --workspace --quiet --doc
 	$(PYTEST) $(PARALLEL) -m "not quick and not host_clock"
 	$(PYTEST) -m host_clock
@@ -45,7 +46,7 @@ test-kernel: $(READY) ## tests of the host's kernel, of Linux in virtual time an
 	$(PYTEST) -m "kernel and host_clock"
 
 test-capture: $(READY) ## tests of the analysis of captures
-	cargo test --package dumbbell-capture --quiet
+	cargo test --package dumbbell-capture --quiet -- --include-ignored
 	$(PYTEST) $(PARALLEL) tests/capture
 
 test-studies: $(READY) ## tests of the studies, reports and labs

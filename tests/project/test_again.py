@@ -92,7 +92,7 @@ def test_of_python(tmp_path: Path, tests: str, expected: tuple[int, list[str]]) 
         (
             TARGET + DOC,
             (0, [f"{ALL}: a::fails", f"{ALL}: b::fails", "-p crate --doc: src/lib.rs - f (line 1)"]),
-            [f"test {ALL} -- --exact --test-threads 1 a::fails b::fails", "test -p crate --doc"],
+            [f"test {ALL} -- --exact --include-ignored --test-threads 1 a::fails b::fails", "test -p crate --doc"],
         ),
         (TARGET + DIED, (101, []), []),
         ("error: could not compile", (101, []), []),
@@ -104,4 +104,4 @@ def test_of_rust(tmp_path: Path, output: str, expected: tuple[int, list[str]], c
     cargo.write_text(CARGO.replace("{output}", output))
     cargo.chmod(0o755)
     assert again(tmp_path, cargo, "test", "--workspace") == expected
-    assert (tmp_path / "calls").read_text().splitlines() == ["test --workspace --no-fail-fast", *calls]
+    assert (tmp_path / "calls").read_text().splitlines() == ["test --no-fail-fast --workspace", *calls]

@@ -44,7 +44,8 @@ def pytest(command: list[str]) -> tuple[int, list[str], list[list[str]]]:
 
 def cargo(command: list[str]) -> tuple[int, list[str], list[list[str]]]:
     """Return the exit code, the failed tests, and the commands that repeat them, one per target."""
-    with subprocess.Popen([*command, "--no-fail-fast"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    call = [*command[:2], "--no-fail-fast", *command[2:]]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None
         lines = []
         for line in process.stdout:
@@ -58,7 +59,7 @@ def cargo(command: list[str]) -> tuple[int, list[str], list[list[str]]]:
         if not names:
             return process.returncode, [], []
         failed += [f"{target}: {name}" for name in names]
-        one = [] if "--doc" in target else ["--", "--exact", "--test-threads", "1", *names]
+        one = [] if "--doc" in target else ["--", "--exact", "--include-ignored", "--test-threads", "1", *names]
         repeats.append([command[0], "test", *target.split(), *one])  # rustdoc can't choose names with spaces
     return process.returncode, failed, repeats
 
