@@ -12,11 +12,12 @@
 //! a full packet needs one opportunity in both.
 
 use crate::outages::Outages;
-use crate::transmitter::OPPORTUNITY;
 use dumbbell_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+/// Wire bytes of one delivery opportunity.
+pub const OPPORTUNITY: u64 = 1500;
 const MS: u64 = 1_000_000;
 
 /// The parameters of a trace.

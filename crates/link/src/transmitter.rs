@@ -11,9 +11,6 @@ use crate::outages::Outages;
 use crate::profile::{Piece, Profile};
 use dumbbell_units::{Dur, Time};
 
-/// Wire bytes of one delivery opportunity.
-pub const OPPORTUNITY: u64 = 1500;
-
 /// Converts bytes to bit x 10^9, the product of bit/s and ns.
 #[must_use]
 pub fn nanobits(bytes: u64) -> u128 {

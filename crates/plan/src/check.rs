@@ -3,6 +3,7 @@
 
 use crate::error::PlanError;
 use crate::link_plan::LinkPlan;
+use crate::medium::MediumPlan;
 use crate::plan::{AppPlan, Plan};
 use dumbbell_link::{CorruptionPlan, check as part};
 use dumbbell_units::flow_number::MOST_FLOWS;
@@ -35,7 +36,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
         }
     }
     for (n, medium) in plan.media.iter().enumerate() {
-        if let Err((field, why)) = medium.check(plan) {
+        if let Err((field, why)) = check_medium(medium, plan) {
             return refuse(format!("media.{n}.{field}"), &why);
         }
     }
@@ -101,4 +102,25 @@ fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     l.jitter.as_ref().map_or(Ok(()), part::jitter).map_err(at("jitter"))?;
     l.reordering.as_deref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
     l.duplication.map_or(Ok(()), |d| part::probability(d.share)).map_err(at("duplication"))
+}
+
+/// Checks a medium. The error is the field and the reason.
+fn check_medium(medium: &MediumPlan, plan: &Plan) -> Result<(), (&'static str, String)> {
+    let refuse = |field, why: &str| Err((field, why.to_owned()));
+    let (Some(down), Some(up)) = (plan.links.get(medium.down), plan.links.get(medium.up)) else {
+        return refuse("down", "must be links of the plan");
+    };
+    if (down.from, down.to) != (up.to, up.from) {
+        return refuse("up", "must lead back from the end of 'down' to its start");
+    }
+    if medium.nodes.len() != medium.wifi.stations.len() || medium.nodes.iter().any(|n| *n >= plan.nodes.len())
+    {
+        return refuse("nodes", "must have a node for each station");
+    }
+    for link in [down, up] {
+        if let Some(field) = link.beyond_queue_and_delay() {
+            return refuse(field, "a link with Wi-Fi has a queue, a constant delay and scripted drops only");
+        }
+    }
+    medium.wifi.check()
 }

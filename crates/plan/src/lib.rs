@@ -11,6 +11,7 @@ pub mod column;
 mod error;
 mod link_plan;
 mod medium;
+mod named;
 mod optional;
 mod plan;
 mod result;
@@ -20,12 +21,13 @@ mod workload;
 
 pub use check::check;
 pub use error::PlanError;
-pub use link_plan::{LinkPlan, LinkSettings};
+pub use link_plan::{DropPlan, LinkPlan, LinkSettings};
 pub use medium::MediumPlan;
+pub use named::Named;
 pub use optional::Optional;
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, DropPlan, FORMAT, FlowPlan, Named, Plan, ProgramKind, ProgramPlan,
-    QlogVersion, SeriesPlan, TracePlan, TransportPlan,
+    AppPlan, CapturePlan, CapturePoint, FORMAT, FlowPlan, Plan, ProgramKind, ProgramPlan, QlogVersion, SeriesPlan,
+    TracePlan, TransportPlan,
 };
 pub use result::{FRAMES, FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};

@@ -1,6 +1,6 @@
 //! One direction of a link. A plan may have very many, and most have the settings of others: these are stored once.
 
-use crate::plan::{DropPlan, Named};
+use crate::named::Named;
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
@@ -84,6 +84,20 @@ pub struct LinkSettings {
     #[serde(default)]
     #[schemars(extend("default" = []))]
     pub drops: Vec<DropPlan>,
+}
+
+/// Scripted drops before a link's queue: packets by number, or all packets in an interval of time.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropPlan {
+    /// Only packets of this flow (by index) in its forward direction; null: every packet.
+    pub flow: Option<usize>,
+    /// True if only packets with payload are counted and dropped.
+    pub data_only: bool,
+    /// Numbers of the packets to drop, ascending; the first counted packet is 1.
+    pub packets: Vec<u64>,
+    /// Intervals [begin, end) in which every packet is dropped, ns.
+    pub spans_ns: Vec<[u64; 2]>,
 }
 
 impl Deref for LinkPlan {

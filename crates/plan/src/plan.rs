@@ -3,15 +3,14 @@
 
 use crate::link_plan::{LinkPlan, links};
 use crate::medium::MediumPlan;
+use crate::named::Named;
 use crate::workload::WorkloadPlan;
 use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
-use dumbbell_units::param::Raw;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::IpVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
 
 /// The version of the plan's format.
 pub const FORMAT: u32 = 1;
@@ -103,56 +102,6 @@ pub struct CapturePoint {
     pub nodes: Vec<usize>,
     /// Indices of the links whose packets it records on arrival at the queue.
     pub links: Vec<usize>,
-}
-
-/// Scripted drops before a link's queue: packets by number, or all packets in an interval of time.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DropPlan {
-    /// Only packets of this flow (by index) in its forward direction; null: every packet.
-    pub flow: Option<usize>,
-    /// True if only packets with payload are counted and dropped.
-    pub data_only: bool,
-    /// Numbers of the packets to drop, ascending; the first counted packet is 1.
-    pub packets: Vec<u64>,
-    /// Intervals [begin, end) in which every packet is dropped, ns.
-    pub spans_ns: Vec<[u64; 2]>,
-}
-
-/// A registry name with the parameters that the scenario sets.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Named {
-    /// The name.
-    pub name: String,
-    /// Parameters as in the scenario.
-    #[serde(default)]
-    pub params: Map<String, Value>,
-    /// Hash of an external variant's content: a changed variant makes a different plan.
-    #[serde(default)]
-    pub content: Option<String>,
-}
-
-impl Named {
-    /// Returns the parameters in the form that registries read.
-    #[must_use]
-    pub fn given(&self) -> Vec<(String, Raw)> {
-        entries(&self.params)
-    }
-}
-
-fn entries(table: &Map<String, Value>) -> Vec<(String, Raw)> {
-    table.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
-}
-
-fn raw(value: &Value) -> Raw {
-    match value {
-        Value::Bool(b) => Raw::Bool(*b),
-        Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
-        Value::String(s) => Raw::Text(s.clone()),
-        Value::Object(table) => Raw::Table(entries(table)),
-        other => Raw::Text(other.to_string()),
-    }
 }
 
 /// One flow.

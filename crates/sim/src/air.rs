@@ -51,7 +51,7 @@ impl Air {
     ) -> Result<Vec<Air>, SimError> {
         let mut media = Vec::with_capacity(plan.media.len());
         for (n, m) in plan.media.iter().enumerate() {
-            let flows = plan.flows.iter().map(|flow| m.station(flow).unwrap_or(0));
+            let flows = plan.flows.iter().map(|flow| m.station(flow.from, flow.to).unwrap_or(0));
             let station_of = flows.flat_map(|station| [station, station]).collect();
             let window = (Time(plan.measure_from_ns), Time(plan.duration_ns));
             let name = &plan.links[m.down].name;

@@ -7,20 +7,17 @@
 //! ```
 
 use super::link_thread::{self, Signals};
-use super::tun_hosts::TunHosts;
+use super::tun_hosts::{Place, TunHosts};
 use crate::error::{KernelError, Step};
 use crate::sys::{self, Clock};
 use dumbbell_plan::{CapturePlan, Plan, TracePlan};
 use serde_json::json;
 use std::fs;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// A namespace that can be entered: name, address of a host, descriptor.
-pub(super) type Place<'a> = (String, Option<String>, &'a OwnedFd);
 
 /// Writes `network.json`.
 pub(super) fn publish(places: &[Place<'_>]) -> Result<(), KernelError> {

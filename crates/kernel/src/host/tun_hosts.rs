@@ -1,7 +1,6 @@
 //! Makes the hosts of link emulation: a namespace each, with one TUN device that this process reads and writes
 //! [Linux Documentation/networking/tuntap.rst; network_namespaces(7)].
 
-use super::live::Place;
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
@@ -14,6 +13,9 @@ use crate::sys;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+/// A namespace that can be entered: name, address of a host, descriptor.
+pub(super) type Place<'a> = (String, Option<String>, &'a OwnedFd);
 
 /// The hosts of all flows.
 pub(super) struct TunHosts {

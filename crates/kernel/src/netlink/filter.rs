@@ -2,7 +2,9 @@
 //! [Linux pkt_cls.h, cls_flower.c fl_change, act_police.c tcf_police_init, rtnetlink.h tcamsg].
 
 use super::message::{Message, Netlink, attributes, head};
-use super::qdisc::{NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words};
+use super::traffic_control::{
+    NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words,
+};
 use crate::error::KernelError;
 use crate::plan::policer::Policer;
 use std::net::IpAddr;

@@ -7,6 +7,7 @@ mod message;
 mod qdisc;
 mod rule;
 mod sock_diag;
+mod traffic_control;
 
 pub(crate) use filter::{add_policer, policed};
 pub(crate) use link::{

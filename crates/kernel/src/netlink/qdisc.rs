@@ -3,18 +3,17 @@
 
 use super::filter::add_class_filter;
 use super::message::{Message, Netlink, attributes, head};
+use super::traffic_control::{
+    NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words,
+};
 use crate::error::KernelError;
 use crate::plan::qdisc::{Qdisc, Value, supported};
 use crate::plan::veth::Interface;
 
-pub(super) const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
 const TC_H_ROOT: u32 = 0xffff_ffff;
-pub(super) const TCA_KIND: u16 = 1;
-pub(super) const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
 const TCA_STAB: u16 = 8;
 const TCA_STAB_BASE: u16 = 1;
-pub(super) const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 const TCA_DRR_QUANTUM: u16 = 1;
 const TCA_RED_PARMS: u16 = 1;
@@ -42,7 +41,6 @@ const TCA_NETEM_RATE64: u16 = 8;
 const TCA_NETEM_LATENCY64: u16 = 10;
 const TCA_NETEM_JITTER64: u16 = 11;
 const TCA_NETEM_PRNG_SEED: u16 = 14;
-pub(super) const TC_LINKLAYER_ETHERNET: u8 = 1;
 /// A limit that no link reaches, packets or bytes.
 const NO_LIMIT: u32 = 100_000_000;
 
@@ -51,15 +49,6 @@ pub(crate) fn try_qdisc(net: &Netlink, index: u32, kind: &str, number: u32) -> s
     let fixed = fixed(index, number << 16, TC_H_ROOT);
     let message = Message::new(libc::RTM_NEWQDISC, NEW, &fixed).text(TCA_KIND, kind);
     net.attempt(message)
-}
-
-/// Returns a `tcmsg`.
-pub(super) fn fixed(index: u32, handle: u32, parent: u32) -> Vec<u8> {
-    [&[0; 4], &index.to_ne_bytes()[..], &handle.to_ne_bytes(), &parent.to_ne_bytes(), &[0; 4]].concat()
-}
-
-pub(super) fn words(values: &[u32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
 }
 
 impl Qdisc {

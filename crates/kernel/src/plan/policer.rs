@@ -6,8 +6,7 @@ use crate::error::KernelError;
 use crate::plan::hosts::address_of;
 use crate::plan::link::SUPPORTED_BY;
 use crate::plan::target::{Kernel, Target};
-use crate::plan::veth::VethTopology;
-use dumbbell_plan::{LOCAL, Plan};
+use dumbbell_plan::Plan;
 use dumbbell_units::Rate;
 use std::net::IpAddr;
 
@@ -43,11 +42,12 @@ impl Policer {
     }
 }
 
-/// Returns the policers of a plan, whose flows and links are placed in `topology`.
+/// Returns the policers of a plan. `input` returns the interface over which a direction's packets reach the node at the start
+/// of a link; None if they don't cross it.
 pub(crate) fn policers(
     plan: &Plan,
-    topology: &VethTopology,
     target: Target,
+    input: impl Fn(u32, usize) -> Option<u32>,
 ) -> Result<Vec<Policer>, KernelError> {
     let mut found = Vec::new();
     for (number, link) in plan.links.iter().enumerate() {
@@ -83,9 +83,8 @@ pub(crate) fn policers(
             ));
         };
         let directions = 0..2 * plan.flows.len() as u32;
-        let inputs = directions.filter_map(|d| {
-            Some((input(plan, topology, d, number)?, address_of(plan.flows[d as usize / 2].ip, d)))
-        });
+        let inputs = directions
+            .filter_map(|d| Some((input(d, number)?, address_of(plan.flows[d as usize / 2].ip, d))));
         found.push(Policer {
             link: number,
             namespace: link.from,
@@ -97,21 +96,4 @@ pub(crate) fn policers(
         });
     }
     Ok(found)
-}
-
-/// Returns the interface over which a direction's packets reach the node at the start of a link; None if they don't cross it.
-fn input(plan: &Plan, topology: &VethTopology, direction: u32, wanted: usize) -> Option<u32> {
-    let (flow, side) = (direction as usize / 2, direction as usize % 2);
-    let mut node = [plan.flows[flow].from, plan.flows[flow].to][side];
-    let mut interface = topology.flows[flow].node_interfaces[side];
-    loop {
-        match topology.routes.next(node, direction) {
-            LOCAL => return None,
-            link if link as usize == wanted => return Some(interface),
-            link => {
-                interface = topology.links[link as usize].ingress;
-                node = plan.links[link as usize].to;
-            }
-        }
-    }
 }

@@ -184,7 +184,7 @@ impl VethTopology {
             topology.place_flow(plan, number)?;
         }
         topology.place_routes(plan)?;
-        topology.policers = policers(plan, &topology, target)?;
+        topology.policers = policers(plan, target, |direction, link| topology.input(plan, direction, link))?;
         Ok(topology)
     }
 
@@ -318,6 +318,23 @@ impl VethTopology {
             }
         }
         Ok(())
+    }
+
+    /// Returns the interface over which a direction's packets reach the node at the start of a link; None if they don't cross it.
+    fn input(&self, plan: &Plan, direction: u32, wanted: usize) -> Option<u32> {
+        let (flow, side) = (direction as usize / 2, direction as usize % 2);
+        let mut node = [plan.flows[flow].from, plan.flows[flow].to][side];
+        let mut interface = self.flows[flow].node_interfaces[side];
+        loop {
+            match self.routes.next(node, direction) {
+                LOCAL => return None,
+                link if link as usize == wanted => return Some(interface),
+                link => {
+                    interface = self.links[link as usize].ingress;
+                    node = plan.links[link as usize].to;
+                }
+            }
+        }
     }
 }
 
