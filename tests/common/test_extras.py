@@ -14,7 +14,7 @@ import pytest
 
 import dumbbell
 from dumbbell.common.extras import EXTRAS
-from required import require_packages
+from required import DISTRIBUTIONS, require_packages
 
 ROOT = Path(__file__).parents[2]
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -94,7 +94,7 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
                 f"{path.name}: required.require fails where CI needs it"
             )
         for call in re.findall(r"^ *require_packages\(([^)*]+)\)$", text, re.MULTILINE):
-            required |= set(re.findall(r'"(\w+)"', call))
+            required |= {DISTRIBUTIONS.get(name, name) for name in re.findall(r'"(\w+)"', call)}
     assert {"pandas", "duckdb", "pyarrow", "matplotlib", "jinja2"} <= required
     assert required <= installed
 

@@ -49,6 +49,10 @@ PACKAGES = {
 """Debian's package of each program that tests use."""
 
 
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+"""Names of Python's packages where they are installed by another one."""
+
+
 def require(group: Group, reason: str | None) -> None:
     """Skip a test for this reason; fail it if tests of that group are required. None: nothing is missing."""
     if quick and group not in ("packages", "linux"):
@@ -63,7 +67,8 @@ def require(group: Group, reason: str | None) -> None:
 def require_packages(*names: str) -> None:
     """Require packages of Python. The extras but ``docs`` and ``plots`` have all that tests name."""
     missing = [name for name in names if find_spec(name) is None]
-    require("packages", f"needs {', '.join(missing)}: `pip install {' '.join(missing)}`" if missing else None)
+    given = " ".join(DISTRIBUTIONS.get(name, name) for name in missing)
+    require("packages", f"needs {', '.join(missing)}: `pip install {given}`" if missing else None)
 
 
 def require_programs(*names: str) -> None:

@@ -26,8 +26,8 @@ pub use medium::MediumPlan;
 pub use named::Named;
 pub use optional::Optional;
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, FORMAT, FlowPlan, Plan, ProgramKind, ProgramPlan, QlogVersion, SeriesPlan,
-    TracePlan, TransportPlan,
+    AppPlan, CapturePlan, CapturePoint, FORMAT, FlowPlan, Plan, ProgramKind, ProgramPlan, QlogVersion,
+    SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FRAMES, FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};
