@@ -33,10 +33,13 @@ class Problem:
         Its place, as a dotted path such as ``flows.tcp.variant``; empty for the scenario as a whole.
     message : str
         The value given and the values allowed.
+    file : str or None
+        The file in which the value stands, where that is one that the scenario extends.
     """
 
     place: str
     message: str
+    file: str | None = None
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
@@ -56,8 +59,8 @@ class ScenarioError(DumbbellError):
     def __init__(self, problems: list[Problem] | tuple[Problem, ...], source: str | None = None) -> None:
         self.problems = tuple(problems)
         self.source = source
-        prefix = f"{source}: " if source else ""
-        super().__init__("\n".join(f"{prefix}{p}" for p in self.problems))
+        files = [p.file or source for p in self.problems]
+        super().__init__("\n".join(f"{f}: {p}" if f else str(p) for f, p in zip(files, self.problems, strict=True)))
 
 
 class BackendError(DumbbellError):

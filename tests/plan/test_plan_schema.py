@@ -23,12 +23,15 @@ SCHEMA: dict[str, Any] = json.loads(plan_schema())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 FOLDERS = ["python/dumbbell/studies/*", "tests/golden", "benches", "examples"]
-SCENARIOS = [
-    path
-    for folder in FOLDERS
-    for path in sorted(ROOT.glob(f"{folder}/*.toml"))
-    if "network" in tomllib.loads(path.read_text(encoding="utf-8"))
-]
+
+
+def is_whole(path: Path) -> bool:
+    """Return True for a scenario; files that others extend have no name."""
+    keys = tomllib.loads(path.read_text(encoding="utf-8")).keys()
+    return "name" in keys and not keys.isdisjoint({"network", "extends"})
+
+
+SCENARIOS = [path for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.toml")) if is_whole(path)]
 
 
 def refusal(plan: dict[str, Any]) -> str | None:

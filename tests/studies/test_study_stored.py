@@ -7,7 +7,6 @@ renewed ``docs/data/studies``. The runs of ``geni-fairness``, at 100 Mbit/s, tak
 from __future__ import annotations
 
 import json
-import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,8 +40,7 @@ def test_stored_numbers_are_those_of_this_version(
     study = studies()[name]
     results = {}
     for experiment, parts in experiments.items():
-        text = (study.folder / f"{experiment}.toml").read_text(encoding="utf-8")
-        scenario: dict[str, Any] = tomllib.loads(text)
+        scenario: dict[str, Any] = Scenario.load(study.folder / f"{experiment}.toml").to_dict()
         for key, part in parts.items():
             scenario["sweep"][key] = scenario["sweep"][key][part]
         results[experiment] = dumbbell.run(Scenario.from_dict(scenario), out=tmp_path / experiment)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr, ValidationError
 
@@ -17,6 +17,7 @@ from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.errors import translate
+from dumbbell.scenario.extends import merge
 from dumbbell.scenario.flow.flow_copies import copies_of
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.flow.presets import Preset, add_preset
@@ -67,6 +68,10 @@ class Scenario(Part):
     ScenarioError
         With everything that is wrong, each with its place.
     """
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "extends": "only a scenario file extends another one: read it with Scenario.load"
+    }
 
     format: Annotated[Whole, Field(ge=1, le=FORMAT)] = Field(default=FORMAT, exclude=True)
     """Version of the format of scenarios. A newer one is refused."""
@@ -160,11 +165,15 @@ class Scenario(Part):
 
     @classmethod
     def from_toml(cls, text: str, changes: Mapping[str, Any] | None = None, *, source: str | None = None) -> Self:
-        """Read TOML text; ``source`` is its name in errors."""
+        """Read TOML text, with the files that it extends; ``source`` is its file."""
         try:
-            return cls.from_dict(toml.read(text), changes)
+            merged = merge(toml.read(text), source)
         except ScenarioError as e:
-            raise ScenarioError(e.problems, source) from None
+            raise ScenarioError(e.problems, e.source or source) from None
+        try:
+            return cls.from_dict(merged.document, changes)
+        except ScenarioError as e:
+            raise ScenarioError(merged.located(e.problems, changes or {}), source) from None
 
     @classmethod
     def from_dict(cls, document: Document, changes: Mapping[str, Any] | None = None) -> Self:

@@ -15,6 +15,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.report.finding import Analysis
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.extends import files_of
 from dumbbell.studies.kernel_cells import KernelCells
 from dumbbell.studies.paper import Claim, Paper
 from dumbbell.studies.partial import absent
@@ -92,6 +93,14 @@ class Study(BaseModel):
     def scenario_file(self, experiment: Experiment) -> Path:
         """Return the file of an experiment's scenario."""
         return self._folder / experiment.file
+
+    def scenario_text(self, experiment: Experiment) -> str:
+        """Return the text of an experiment's scenario, with those of the files that it extends."""
+        files = files_of(self.scenario_file(experiment))
+        texts = [file.read_text(encoding="utf-8") for file in files]
+        return "\n".join(
+            [texts[0], *(f"# {file.name}\n\n{text}" for file, text in zip(files[1:], texts[1:], strict=True))]
+        )
 
     def scenario(
         self, experiment: Experiment, *, quick: bool = False, kernel: bool = False, slower: bool | None = None

@@ -98,7 +98,7 @@ def _ran_beside(done: Done) -> list[Ran]:
                 repetitions=str(scenario.repetitions),
                 duration=str(scenario.duration),
                 seeds=_seeds(scenario.seed, results),
-                text=done.study.scenario_file(experiment).read_text(encoding="utf-8"),
+                text=done.study.scenario_text(experiment),
                 changes=[f"{path} = {value}" for path, value in changes.items()],
             )
         )
@@ -121,6 +121,6 @@ def _ran(done: Done, experiment: Experiment) -> Ran:
         repetitions=str(scenario.repetitions),
         duration=str(scenario.duration),
         seeds=_seeds(scenario.seed, results),
-        text=done.study.scenario_file(experiment).read_text(encoding="utf-8"),
+        text=done.study.scenario_text(experiment),
         changes=[f"{path} = {value}" for path, value in changes.items()],
     )
