@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from captures import blocks
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.scenario import Scenario
 from required import require_programs
@@ -31,17 +32,6 @@ variant = "reno"
 name = "b"
 variant = "cubic"
 """
-
-
-def blocks(path: Path) -> list[tuple[int, bytes]]:
-    """Split a little-endian pcapng file into blocks: kind and body."""
-    data, found, at = path.read_bytes(), [], 0
-    while at < len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        assert struct.unpack_from("<I", data, at + length - 4) == (length,)
-        found.append((kind, data[at + 8 : at + length - 4]))
-        at += length
-    return found
 
 
 def interfaces(path: Path) -> list[str]:

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from test_capture import connection, pcap
 
+from captures import connection, pcap
 from dumbbell import capture
 
 DOCS = Path(__file__).parents[2] / "docs"

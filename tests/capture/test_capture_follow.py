@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_capture import ACK, FIN, RST, SYN, A, B, Segment, connection, pcap
 
+from captures import ACK, FIN, RST, SYN, A, B, Segment, connection, pcap
 from dumbbell import CaptureError, capture
 from dumbbell.capture import Selection
 from dumbbell.capture.output import datagrams, summary

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_capture import ACK, A, B, Segment, pcap
-from test_run_captures import blocks
 
 import dumbbell
+from captures import ACK, A, B, Segment, blocks, pcap
 from dumbbell import CaptureError, capture
 from dumbbell.scenario import Scenario
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from test_run_captures import blocks
 
 import dumbbell
+from captures import blocks
 from dumbbell import capture
 from dumbbell.scenario import Scenario
 

@@ -16,7 +16,6 @@ from typing import Any
 import click
 import pytest
 from conftest import BASE
-from test_lab_sheet import hand_in
 from test_start import FIRST
 from test_variant_check import GOOD
 
@@ -25,6 +24,7 @@ from dumbbell import Scenario
 from dumbbell.cli import app
 from dumbbell.cli.front import Command
 from dumbbell.studies import run_study, study
+from hand_ins import hand_in
 from python_disciplines import DROPTAIL
 from required import require_packages
 

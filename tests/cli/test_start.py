@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
-from test_capture import connection, pcap
 
 import dumbbell.cli
+from captures import connection, pcap
 
 SLOW = {"jinja2", "matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"}
 """Libraries that take long to import."""

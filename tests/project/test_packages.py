@@ -24,3 +24,10 @@ def test_each_satellite_has_a_readme_and_tests() -> None:
     for name in satellites():
         assert len((PACKAGE / name / "README.md").read_text(encoding="utf-8").splitlines()) <= 14
         assert list((ROOT / "tests" / name).glob("test_*.py"))
+
+
+def test_the_tests_of_a_package_run_alone() -> None:
+    """They import no test file of another folder; what they share is in ``tests/support``."""
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(r"^from (test_\w+) import", file.read_text(encoding="utf-8"), re.MULTILINE):
+            assert file.with_name(f"{name}.py").exists(), f"{file.relative_to(ROOT)} imports {name}"

@@ -473,6 +473,7 @@ def test_ctrl_c_ends_a_discipline_that_never_returns(place: Path) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_figures_and_reports_name_them(place: Path, cli: Cli) -> None:
     require_packages("matplotlib")
     (place / "mine.py").write_text(CODEL)

@@ -8,24 +8,15 @@ import json
 from pathlib import Path
 
 import pytest
-from test_labs import fill
 
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError
-from dumbbell.studies.labs import check, find_hand_ins, lab, labs, start, write_sheet
+from dumbbell.studies.labs import check, find_hand_ins, lab, labs, write_sheet
 from dumbbell.studies.labs.hand_in import read
+from hand_ins import fill, hand_in
 from required import require_packages
 
 require_packages("jinja2")
-
-
-def hand_in(folder: Path, name: str, student: str, *, wrong: int = 0) -> Path:
-    """Hand in right answers, the first ``wrong`` ones wrong."""
-    start(lab(name), student, folder)
-    checked = check(read(folder))
-    answers = {c.question.id: c.figure * (2 if n < wrong else 1) for n, c in enumerate(checked)}
-    fill(folder, {question: repr(float(value)) for question, value in answers.items()})
-    return folder
 
 
 def rows(text: str) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,24 +27,16 @@ from dumbbell.studies.labs.hand_in import LARGEST, HandIn, read
 from dumbbell.studies.labs.starting import handout
 from dumbbell.studies.labs.student import assignment
 from dumbbell.studies.labs.units import number
+from hand_ins import fill
 from machines import once, require_uml
 from required import require, require_packages, require_programs
 
-__all__ = ["fill", "require_uml"]
+__all__ = ["require_uml"]
 
 require_packages("jinja2")
 
 NAMES = list(labs())
 STUDENTS = [f"s{n}" for n in range(1, 11)]
-
-
-def fill(folder: Path, answers: Mapping[str, object], part: str = "answers") -> None:
-    """Write answers into the form as a student does: behind the key, instead of the empty quotes."""
-    head, table, rest = (folder / "answers.toml").read_text(encoding="utf-8").partition(f"[{part}]")
-    for key, value in answers.items():
-        assert f'\n{key} = ""\n' in rest
-        rest = rest.replace(f'\n{key} = ""\n', f"\n{key} = {value}\n", 1)
-    (folder / "answers.toml").write_text(head + table + rest, encoding="utf-8")
 
 
 @pytest.fixture
