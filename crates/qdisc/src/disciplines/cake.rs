@@ -86,7 +86,7 @@ pub(crate) const ROW: Discipline = Discipline {
     kernel: Some(KernelQdisc {
         kinds: &["cake"],
         options: KernelOptions::Cake,
-        overlimit: Some(&[]), // its memory is never full before COBALT drops
+        overlimit: Some(&[]),        // its memory is never full before COBALT drops
         separates_connections: true, // [Linux sch_cake.c cake_hash]
         ..KernelQdisc::EMPTY
     }),

@@ -62,10 +62,10 @@ pub(crate) const ROW: Discipline = Discipline {
     kernel: Some(KernelQdisc {
         kinds: &["codel"],
         options: KernelOptions::Attributes(&[
-            kernel::micros(1, "target"), // TCA_CODEL_TARGET
-            kernel::packets(2, "limit"), // TCA_CODEL_LIMIT
-            kernel::micros(3, "interval"), // TCA_CODEL_INTERVAL
-            kernel::flag(4, "ecn"), // TCA_CODEL_ECN
+            kernel::micros(1, "target"),                   // TCA_CODEL_TARGET
+            kernel::packets(2, "limit"),                   // TCA_CODEL_LIMIT
+            kernel::micros(3, "interval"),                 // TCA_CODEL_INTERVAL
+            kernel::flag(4, "ecn"),                        // TCA_CODEL_ECN
             kernel::micros_unless_word(5, "ce_threshold"), // TCA_CODEL_CE_THRESHOLD
         ]),
         overlimit: Some(&[20]), // tc_codel_xstats drop_overlimit

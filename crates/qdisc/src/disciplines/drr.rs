@@ -54,11 +54,7 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["active", "longest"],
-    kernel: Some(KernelQdisc {
-        kinds: &["drr"],
-        options: KernelOptions::Drr,
-        ..KernelQdisc::EMPTY
-    }),
+    kernel: Some(KernelQdisc { kinds: &["drr"], options: KernelOptions::Drr, ..KernelQdisc::EMPTY }),
     build: |params, link| Ok(Box::new(Drr::new(params, link)?)),
 };
 

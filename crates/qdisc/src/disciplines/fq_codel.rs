@@ -86,14 +86,14 @@ pub(crate) const ROW: Discipline = Discipline {
     kernel: Some(KernelQdisc {
         kinds: &["fq_codel"],
         options: KernelOptions::Attributes(&[
-            kernel::micros(1, "target"), // TCA_FQ_CODEL_TARGET
-            kernel::packets(2, "limit"), // TCA_FQ_CODEL_LIMIT
-            kernel::micros(3, "interval"), // TCA_FQ_CODEL_INTERVAL
-            kernel::flag(4, "ecn"), // TCA_FQ_CODEL_ECN
-            kernel::int(5, "flows"), // TCA_FQ_CODEL_FLOWS
-            kernel::bytes(6, "quantum"), // TCA_FQ_CODEL_QUANTUM
-            kernel::int(8, "drop_batch"), // TCA_FQ_CODEL_DROP_BATCH_SIZE
-            kernel::bytes(9, "memory_limit"), // TCA_FQ_CODEL_MEMORY_LIMIT
+            kernel::micros(1, "target"),                   // TCA_FQ_CODEL_TARGET
+            kernel::packets(2, "limit"),                   // TCA_FQ_CODEL_LIMIT
+            kernel::micros(3, "interval"),                 // TCA_FQ_CODEL_INTERVAL
+            kernel::flag(4, "ecn"),                        // TCA_FQ_CODEL_ECN
+            kernel::int(5, "flows"),                       // TCA_FQ_CODEL_FLOWS
+            kernel::bytes(6, "quantum"),                   // TCA_FQ_CODEL_QUANTUM
+            kernel::int(8, "drop_batch"),                  // TCA_FQ_CODEL_DROP_BATCH_SIZE
+            kernel::bytes(9, "memory_limit"),              // TCA_FQ_CODEL_MEMORY_LIMIT
             kernel::micros_unless_word(7, "ce_threshold"), // TCA_FQ_CODEL_CE_THRESHOLD
             // TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR
             kernel::choice(10, "ce_threshold_selector", "ect1", 1, "ce_threshold_selector 0x01/0x03"),

@@ -56,20 +56,20 @@ pub(crate) const ROW: Discipline = Discipline {
     kernel: Some(KernelQdisc {
         kinds: &["fq_pie"],
         options: KernelOptions::Attributes(&[
-            kernel::packets(1, "limit"), // TCA_FQ_PIE_LIMIT
-            kernel::int(2, "flows"), // TCA_FQ_PIE_FLOWS
-            kernel::micros(3, "target"), // TCA_FQ_PIE_TARGET
-            kernel::micros(4, "tupdate"), // TCA_FQ_PIE_TUPDATE
-            kernel::whole(5, "alpha"), // TCA_FQ_PIE_ALPHA
-            kernel::whole(6, "beta"), // TCA_FQ_PIE_BETA
-            kernel::bytes(7, "quantum"), // TCA_FQ_PIE_QUANTUM
-            kernel::bytes(8, "memory_limit"), // TCA_FQ_PIE_MEMORY_LIMIT
-            kernel::percent(9, "ecn_prob"), // TCA_FQ_PIE_ECN_PROB
-            kernel::flag(10, "ecn"), // TCA_FQ_PIE_ECN
-            kernel::flag(11, "bytemode"), // TCA_FQ_PIE_BYTEMODE
+            kernel::packets(1, "limit"),           // TCA_FQ_PIE_LIMIT
+            kernel::int(2, "flows"),               // TCA_FQ_PIE_FLOWS
+            kernel::micros(3, "target"),           // TCA_FQ_PIE_TARGET
+            kernel::micros(4, "tupdate"),          // TCA_FQ_PIE_TUPDATE
+            kernel::whole(5, "alpha"),             // TCA_FQ_PIE_ALPHA
+            kernel::whole(6, "beta"),              // TCA_FQ_PIE_BETA
+            kernel::bytes(7, "quantum"),           // TCA_FQ_PIE_QUANTUM
+            kernel::bytes(8, "memory_limit"),      // TCA_FQ_PIE_MEMORY_LIMIT
+            kernel::percent(9, "ecn_prob"),        // TCA_FQ_PIE_ECN_PROB
+            kernel::flag(10, "ecn"),               // TCA_FQ_PIE_ECN
+            kernel::flag(11, "bytemode"),          // TCA_FQ_PIE_BYTEMODE
             kernel::flag(12, "dq_rate_estimator"), // TCA_FQ_PIE_DQ_RATE_ESTIMATOR
         ]),
-        overlimit: Some(&[8, 12]), // tc_fq_pie_xstats overlimit, overmemory
+        overlimit: Some(&[8, 12]),   // tc_fq_pie_xstats overlimit, overmemory
         separates_connections: true, // [Linux sch_fq_pie.c fq_pie_classify]
         ..KernelQdisc::EMPTY
     }),

@@ -76,13 +76,13 @@ pub(crate) const ROW: Discipline = Discipline {
     kernel: Some(KernelQdisc {
         kinds: &["pie"],
         options: KernelOptions::Attributes(&[
-            kernel::micros(1, "target"), // TCA_PIE_TARGET
-            kernel::packets(2, "limit"), // TCA_PIE_LIMIT
-            kernel::micros(3, "tupdate"), // TCA_PIE_TUPDATE
-            kernel::whole(4, "alpha"), // TCA_PIE_ALPHA
-            kernel::whole(5, "beta"), // TCA_PIE_BETA
-            kernel::flag(6, "ecn"), // TCA_PIE_ECN
-            kernel::flag(7, "bytemode"), // TCA_PIE_BYTEMODE
+            kernel::micros(1, "target"),          // TCA_PIE_TARGET
+            kernel::packets(2, "limit"),          // TCA_PIE_LIMIT
+            kernel::micros(3, "tupdate"),         // TCA_PIE_TUPDATE
+            kernel::whole(4, "alpha"),            // TCA_PIE_ALPHA
+            kernel::whole(5, "beta"),             // TCA_PIE_BETA
+            kernel::flag(6, "ecn"),               // TCA_PIE_ECN
+            kernel::flag(7, "bytemode"),          // TCA_PIE_BYTEMODE
             kernel::flag(8, "dq_rate_estimator"), // TCA_PIE_DQ_RATE_ESTIMATOR
         ]),
         overlimit: Some(&[28]), // tc_pie_xstats overlimit
