@@ -40,6 +40,7 @@ __all__ = [
     "nearest",
     "parse",
     "plan_link",
+    "plan_schema",
     "plan_tc",
     "plan_uml",
     "plan_uml_link",
