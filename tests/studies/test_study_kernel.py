@@ -110,7 +110,7 @@ def test_findings_name_the_settings_that_were_not_run(tmp_path: Path) -> None:
     assert falls.endswith(
         "Not run here: 1 of 4 settings (flows.tcp.variant: 'tahoe' given: the kernel doesn't have it)"
     )
-    assert "RED doesn't have it" in results["exp3-red-throughput"].why
+    assert "red doesn't have it" in results["exp3-red-throughput"].why
     assert results["exp3-red-throughput"].verdict is Verdict.NOT_MEASURED
     listed = document(done)["refused"]
     # Two intervals of the CBR stream, four rates, Tahoe; two variants over two REDs.

@@ -22,7 +22,7 @@ from dumbbell.scenario.flow.browser import SEGMENT_S, bitrate
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "browser"
-PAGE = ROOT / "python" / "dumbbell" / "kernel" / "player" / "player.html"
+PAGE = ROOT / "python" / "dumbbell" / "kernel" / "programs" / "player" / "player.html"
 RATES = ("512 kbit/s", "3 Mbit/s", "10 Mbit/s")
 LENGTH_S = 20
 """Five segments: 1,702,695 bytes."""

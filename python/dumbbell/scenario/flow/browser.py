@@ -12,7 +12,7 @@ from dumbbell.scenario.units import Duration, Rate
 __all__ = ["SEGMENT_BYTES", "SEGMENT_S", "bitrate", "check", "plan"]
 
 SEGMENT_S = 4
-"""Length of the segment that is played again and again, s: ``kernel/player/segment.webm``."""
+"""Length of the segment that is played again and again, s: ``kernel/programs/player/segment.webm``."""
 SEGMENT_BYTES = 340_539
 """Its size."""
 SETTINGS = {"kind", "client", "length", "buffer", "http"}
