@@ -22,7 +22,7 @@ def forest_file(
     Parameters
     ----------
     classes, thresholds : sequences of str and float
-        The names of the classes, and the least share from which each is sure.
+        The names of the classes, and the smallest share from which each is sure.
     steps : sequence of (float, float)
         Shares, and the part of right names at or above each, in increasing order.
     trees : bytes

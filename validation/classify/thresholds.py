@@ -1,6 +1,7 @@
 """When the name of a class is sure: thresholds of the classes, and the confidence above them, from held-out votes.
 
-A class has a threshold: the least share from which its names are right for `SURE` of the transfers of each back end.
+A class has a threshold: the smallest share from which its names are right for `SURE` of the transfers of each back
+end.
 A class whose held-out names are right for less than `NEEDED` of a back end's transfers, or that has fewer than `FEW`
 of them, is never sure: its threshold is `NEVER`.
 """
@@ -88,7 +89,7 @@ def calibrate(votes: Sequence[Vote], classes: Sequence[str]) -> Calibration:
 
 
 def _threshold(votes: list[Vote]) -> float:
-    """Return the least share from which the names of a class are right."""
+    """Return the smallest share from which the names of a class are right."""
     found, falling = NEVER, sorted(votes, key=lambda vote: -vote.share)
     for count, vote in enumerate(falling, 1):
         if are_right(falling[:count], SURE):
