@@ -136,9 +136,7 @@ def commands(path: Path, *, bulk: bool, slow: bool) -> dict[str, list[str | Path
     return found
 
 
-def measure(
-    path: Path, rounds: int, report_step: Callable[[str], None], *, bulk: bool, slow: bool
-) -> dict[str, Cost]:
+def measure(path: Path, rounds: int, report_step: Callable[[str], None], *, bulk: bool, slow: bool) -> dict[str, Cost]:
     """Measure everything in turns (tshark once); the least of each."""
     costs: dict[str, list[Cost]] = {}
     jobs = commands(path, bulk=bulk, slow=slow)
@@ -202,11 +200,7 @@ def main() -> None:
             subprocess.run([example("dumbbell-capture", program), path, *map(str, arguments)], check=True)
             bulk = name == "captures"
             costs = measure(
-                path,
-                options.rounds,
-                lambda step: print(f"... {step}", file=sys.stderr),
-                bulk=bulk,
-                slow=slow and bulk,
+                path, options.rounds, lambda step: print(f"... {step}", file=sys.stderr), bulk=bulk, slow=slow and bulk
             )
             packets, size = count(path), path.stat().st_size
         what = f"{packets / 1e6:.2f} million packets" + ("" if bulk else f" of {options.connections:,} connections")

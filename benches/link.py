@@ -41,14 +41,7 @@ def scenario(rate: int) -> Scenario:
         "name": "link",
         "duration": "10 s",
         "measure_from": "4 s",
-        "network": {
-            "bottleneck": bottleneck,
-            "access": {
-                "rate": "10 Gbit/s",
-                "delay": "0 ms",
-                "queue": roomy,
-            },
-        },
+        "network": {"bottleneck": bottleneck, "access": {"rate": "10 Gbit/s", "delay": "0 ms", "queue": roomy}},
         "flows": [{"name": "f", "variant": "cubic", "stack": "linux-tuned"}],
     }
     return Scenario.from_dict(document)

@@ -154,11 +154,7 @@ SHORT = Workload(
     (0.5, 1),
 )
 FAST = Workload(
-    "cubic-2000",
-    "2,000 CUBIC flows, 100 Gbit/s, stack `linux`",
-    many(2000, "100 Gbit/s", 0.05, **CUBIC),
-    1,
-    (0.2, 0.3),
+    "cubic-2000", "2,000 CUBIC flows, 100 Gbit/s, stack `linux`", many(2000, "100 Gbit/s", 0.05, **CUBIC), 1, (0.2, 0.3)
 )
 QUIC = Workload(
     "quic-2",
@@ -169,11 +165,7 @@ QUIC = Workload(
 )
 
 WIFI_VIDEO = Workload(
-    "wifi-video",
-    "a video of 4:30 min over Wi-Fi, beside seven stations that always send",
-    wifi_video,
-    300,
-    (30, 60),
+    "wifi-video", "a video of 4:30 min over Wi-Fi, beside seven stations that always send", wifi_video, 300, (30, 60)
 )
 
 BUDGETED = [

@@ -1,5 +1,5 @@
-//! The fuzz targets, shared with the tests: they read, dissect, label and analyze arbitrary bytes, and check properties that
-//! hold for any input.
+//! The fuzz targets, shared with the tests: they read, dissect, label and analyze arbitrary bytes, and check properties
+//! that hold for any input.
 #![allow(dead_code, reason = "each fuzz target uses one function of this module")]
 
 use std::io::Cursor;
@@ -18,8 +18,8 @@ use dumbbell_units::Dur;
 
 /// Link types that have a dissector, and one that has none.
 const LINKS: [u16; 34] = [
-    1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1, 6, 10, 100, 107,
-    109, 117, 119, 178, 179, 180, 226, 239, 252, 258,
+    1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1, 6, 10, 100, 107, 109, 117,
+    119, 178, 179, 180, 226, 239, 252, 258,
 ];
 
 /// A capture file, compressed or not.
@@ -69,7 +69,8 @@ pub fn pcap(data: &[u8]) {
     file(&all);
 }
 
-/// The blocks of a pcapng file after its section header and one interface; the first byte chooses link type and byte order.
+/// The blocks of a pcapng file after its section header and one interface; the first byte chooses link type and byte
+/// order.
 pub fn pcapng(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let big = choice & 1 == 1;
@@ -127,8 +128,7 @@ pub fn analysis(data: &[u8]) {
     std::fs::write(&path, rest).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let bit = |n: u8| choice >> n & 1 == 1;
     let wanted = Wanted {
-        rules: [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell, Rules::Dumbbell]
-            [usize::from(choice & 3)],
+        rules: [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell, Rules::Dumbbell][usize::from(choice & 3)],
         interval: bit(2).then_some(Dur::millis(1)),
         enter_tunnels: bit(3),
         max_open: if bit(4) { 2 } else { 1_000 },

@@ -55,11 +55,7 @@ def on_files(files: Files, config: Any) -> Files:
         for name in names():
             if files.get_file_from_path(f"{folder}{name}.md") is None:
                 files.append(File.generated(config, f"{folder}{name}.md", content="\n"))
-    for path, draw in {
-        **figures.all_figures(),
-        **wifi_figures.all_figures(),
-        **workload_figures.all_figures(),
-    }.items():
+    for path, draw in {**figures.all_figures(), **wifi_figures.all_figures(), **workload_figures.all_figures()}.items():
         files.append(File.generated(config, path, content=draw()))
     if write.available():
         files.append(File.generated(config, pages.STUDIO, content=write.page()))

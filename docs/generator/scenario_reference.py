@@ -50,15 +50,7 @@ from dumbbell.scenario.network.impairments import (
 )
 from dumbbell.scenario.network.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.network.model import Chain, Custom, Dumbbell, ParkingLot
-from dumbbell.scenario.network.schedules import (
-    DelayStep,
-    DelaySteps,
-    Outage,
-    RateStep,
-    RateSteps,
-    RateTrace,
-    TraceFile,
-)
+from dumbbell.scenario.network.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.network.wifi import Background, Fading, Station, Wifi, WifiRate
 from dumbbell.scenario.own.disciplines import DisciplineSource
 from dumbbell.scenario.own.variants import VariantSource
@@ -297,9 +289,7 @@ def _bounds(meta: tuple[Any, ...]) -> str:
         for bound, form in words.items():
             if isinstance(m, bound):
                 value = (
-                    next(v for v in vars(m).values())
-                    if hasattr(m, "__dict__")
-                    else getattr(m, bound.__name__.lower())
+                    next(v for v in vars(m).values()) if hasattr(m, "__dict__") else getattr(m, bound.__name__.lower())
                 )
                 found.append(form.format("2^63" if value == 2**63 else value))
         if isinstance(m, MinLen):

@@ -36,12 +36,7 @@ def claims(name: str) -> str:
     return "\n\n".join(
         (
             table(
-                [
-                    "claim",
-                    "the report's words or values",
-                    "judged statement",
-                    "rule, or the reason why there is none",
-                ],
+                ["claim", "the report's words or values", "judged statement", "rule, or the reason why there is none"],
                 rows,
             ),
             "### When the rules were written",

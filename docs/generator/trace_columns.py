@@ -21,8 +21,7 @@ def _columns(kind: str, *, kernel_only: bool = False) -> Columns:
 
 
 TABLES: dict[str, Columns] = {
-    kind: _columns(kind)
-    for kind in ("flow", "rtt", "ping", "voice", "queue", "departures", "drops", "wifi", "packets")
+    kind: _columns(kind) for kind in ("flow", "rtt", "ping", "voice", "queue", "departures", "drops", "wifi", "packets")
 }
 KERNEL_FLOW: Columns = _columns("flow", kernel_only=True)
 

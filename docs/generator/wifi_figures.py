@@ -164,9 +164,7 @@ def anomaly() -> bytes:
     places = np.arange(len(cases))
     for number, (name, color) in enumerate((("near, -45 dBm", BLUE), ("far, -85 dBm", ORANGE))):
         for axis, values in zip(axes, (rates, shares), strict=True):
-            bars = axis.bar(
-                places + 0.38 * (number - 0.5), [v[number] for v in values], 0.36, color=color, label=name
-            )
+            bars = axis.bar(places + 0.38 * (number - 0.5), [v[number] for v in values], 0.36, color=color, label=name)
             axis.bar_label(bars, fmt="%.1f" if axis is axes[0] else "%.2f", fontsize=8, color=INK)
     for axis, title in zip(axes, ("throughput (Mbit/s)", "share of the time"), strict=True):
         axis.set_xticks(places, [name for name, *_ in cases], fontsize=8)

@@ -55,19 +55,12 @@ def link_of(scenario: Scenario, name: str = "r1->r2") -> dict[str, Any]:
         ),
         ("corruption", "1 %", {"corruption": {"packets": 0.01}}),
         ("corruption", {"bit_error_rate": 1e-6}, {"corruption": {"bits": 1e-6}}),
-        (
-            "jitter",
-            "2 ms",
-            {"jitter": {"distribution": "uniform", "max_ns": 2_000_000}, "jitter_reorders": False},
-        ),
+        ("jitter", "2 ms", {"jitter": {"distribution": "uniform", "max_ns": 2_000_000}, "jitter_reorders": False}),
         ("jitter", "0 ms", {"jitter": None, "jitter_reorders": False}),
         (
             "jitter",
             {"distribution": "normal", "mean": "2 ms", "sd": "1 ms"},
-            {
-                "jitter": {"distribution": "normal", "mean_ns": 2_000_000, "sd_ns": 1_000_000},
-                "jitter_reorders": False,
-            },
+            {"jitter": {"distribution": "normal", "mean_ns": 2_000_000, "sd_ns": 1_000_000}, "jitter_reorders": False},
         ),
         (
             "jitter",

@@ -38,12 +38,7 @@ def scenario(transport: str, rate: str = "30000 /s", delay: str = "1 s") -> Scen
                 "name": "w",
                 "variant": "cubic",
                 "transport": transport,
-                "application": {
-                    "kind": "workload",
-                    "arrivals": {"rate": rate},
-                    "sizes": "1 kB",
-                    "count": TRANSFERS,
-                },
+                "application": {"kind": "workload", "arrivals": {"rate": rate}, "sizes": "1 kB", "count": TRANSFERS},
             }
         ],
     )

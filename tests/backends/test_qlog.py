@@ -69,9 +69,7 @@ def test_every_record_is_valid_by_the_schema(tmp_path: Path) -> None:
     assert seen | {"packet_dropped"} == set(SCHEMA["$defs"]) - shared  # nothing duplicates packets here
     # The schema refuses an event that lacks a field, and one that has another.
     event = next(e for e in records(files["page.1.client"]) if e.get("name") == "quic:packet_sent")
-    assert not validators["packet_sent"].is_valid(
-        {**event, "data": {**event["data"], "frames": [{"frame_type": "x"}]}}
-    )
+    assert not validators["packet_sent"].is_valid({**event, "data": {**event["data"], "frames": [{"frame_type": "x"}]}})
     assert not validators["packet_sent"].is_valid({**event, "more": 1})
     # A reader finds the files, and the same seed gives the same bytes.
     assert dumbbell.Results.load(tmp_path).qlogs(0) == files

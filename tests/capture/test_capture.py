@@ -109,10 +109,7 @@ def test_spikes_are_counted_in_seconds(tmp_path: Path) -> None:
     # In second 0 nothing, in second 1 sixty duplicate ACKs, in second 3 seventy: two spikes above 50/s.
     burst = [(1.0 + n / 100, B, 80, 1000, 501, 201, ACK, 0) for n in range(61)]
     later = [(3.0 + n / 100, B, 80, 1000, 501, 301, ACK, 0) for n in range(71)]
-    start: list[Segment] = [
-        (0.0, A, 1000, 80, 101, 501, ACK, 200),
-        (0.1, B, 80, 1000, 501, 101, ACK, 0),
-    ]
+    start: list[Segment] = [(0.0, A, 1000, 80, 101, 501, ACK, 200), (0.1, B, 80, 1000, 501, 101, ACK, 0)]
     path = tmp_path / "spikes.pcap"
     path.write_bytes(pcap([*start, *burst, *later]))
     found = capture.analyze(path)
@@ -157,8 +154,7 @@ def test_every_connection_of_a_port_scan_is_counted(tmp_path: Path) -> None:
     path.write_bytes(pcap([]) + b"".join(heads))
     found = capture.analyze(path)
     assert (
-        next(summary(found))
-        == f"150000 packets in {found.seconds:.4g} s: 150000 TCP connections, 0 UDP conversations."
+        next(summary(found)) == f"150000 packets in {found.seconds:.4g} s: 150000 TCP connections, 0 UDP conversations."
     )
     assert found.tables.flows == list(range(150_000))
     pages = list(found.tables.pages("flows"))

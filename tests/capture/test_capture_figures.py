@@ -87,10 +87,7 @@ def test_every_timeout_of_a_capture_is_drawn(tmp_path: Path) -> None:
 
 def test_the_receive_window_bounds_the_segments(tmp_path: Path) -> None:
     capture = captured(
-        tmp_path,
-        "2 s",
-        'rate = "10 Mbit/s"',
-        'variant = "cubic"\nstack = { preset = "linux", window = "20 packets" }',
+        tmp_path, "2 s", 'rate = "10 Mbit/s"', 'variant = "cubic"\nstack = { preset = "linux", window = "20 packets" }'
     )
     row = talkers(capture).row(0, named=True)
     whole, _ = sequence(capture, row, "window").panels

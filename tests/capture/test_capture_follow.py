@@ -124,9 +124,7 @@ def test_an_error_of_stdin_is_no_end() -> None:
     whole = pcap(connection())
     for given in (whole, whole + whole[24:60]):
         code, out, err = failing(given)
-        line = (
-            f"damage: standard input, byte {len(given)}, after 13 packets: reading stopped: Connection reset by peer"
-        )
+        line = f"damage: standard input, byte {len(given)}, after 13 packets: reading stopped: Connection reset by peer"
         assert (code, [text for text in err.splitlines() if text.startswith("damage")]) == (1, [line])
         assert "1 TCP connection" in out
     code, out, err = failing(whole, "log")

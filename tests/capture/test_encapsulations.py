@@ -41,9 +41,7 @@ def test_labels_are_tsharks(name: str, compared: tuple[dict[str, range], Rows, R
 
 def test_every_frame_has_a_name(tmp_path: Path) -> None:
     unread = {
-        "esp": Case(
-            1, lambda d, n: CASES["ip-in-ip"].frame(d, n)[:23] + b"\x32" + CASES["ip-in-ip"].frame(d, n)[24:]
-        ),
+        "esp": Case(1, lambda d, n: CASES["ip-in-ip"].frame(d, n)[:23] + b"\x32" + CASES["ip-in-ip"].frame(d, n)[24:]),
         "macsec": Case(1, lambda d, n: d[:12] + b"\x88\xe5\x0c\x00\x00\x00\x00\x01" + d),
         "udp-in-gre": Case(1, lambda d, n: CASES["gre"].frame(d[:9] + b"\x11" + d[10:24] + b"\x00\x14" + d[26:], n)),
         "aruba": Case(1, gre(0, 0x8201, b"", wlan)),  # Wireshark enters 0x8200 and 0x8210

@@ -83,9 +83,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 
 
 def test_two_spellings_of_one_place_are_refused() -> None:
-    with pytest.raises(
-        ScenarioError, match=r"flows\.0\.start: the same place as 'flows\.tcp\.start': it is set twice"
-    ):
+    with pytest.raises(ScenarioError, match=r"flows\.0\.start: the same place as 'flows\.tcp\.start': it is set twice"):
         Scenario.from_toml(SHORT, {"flows.tcp.start": "1 ms", "flows.0.start": "2 ms"})
 
 
@@ -136,9 +134,7 @@ def test_controls_of_the_terminal_are_shown_as_codes() -> None:
 
 def test_names_with_markup_and_controls_are_data(tmp_path: Path) -> None:
     name = r'name = "a [/b] \u001b[31m <!--<script>"'
-    (tmp_path / "s.toml").write_text(
-        SHORT.replace('name = "tcp"', name).replace('"base"', '"delay [/ms] \\u001b[2J"')
-    )
+    (tmp_path / "s.toml").write_text(SHORT.replace('name = "tcp"', name).replace('"base"', '"delay [/ms] \\u001b[2J"'))
     command = [sys.executable, "-m", "dumbbell", "run", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -71,10 +71,7 @@ def test_options_change_the_scenario(cli: Cli, base_file: Path) -> None:
     [
         (["run"], "FILE"),
         (["run", "nowhere.toml"], "nowhere.toml: can't be read"),
-        (
-            ["run", "base.toml", "--set", "flows.tcp.variant=brr"],
-            "base.toml: flows.tcp.variant: unknown variant 'brr'",
-        ),
+        (["run", "base.toml", "--set", "flows.tcp.variant=brr"], "base.toml: flows.tcp.variant: unknown variant 'brr'"),
         (["run", "base.toml", "--set", "flows.tcp.varaint=reno"], "unknown key 'varaint': did you mean 'variant'?"),
         (["run", "base.toml", "--set", "flows.tpc.variant=reno"], "unknown name 'tpc': did you mean 'tcp'?"),
         (["run", "base.toml", "--set", "variant"], "PATH=VALUE"),

@@ -78,10 +78,7 @@ def test_long_texts_are_folded_and_equal_rows_kept() -> None:
 CELLS = st.one_of(st.floats(-1e9, 1e9).map(lambda x: f"{x:.4g}"), st.text("ab c", max_size=40))
 
 
-@given(
-    cells=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=12),
-    width=st.integers(1, 200),
-)
+@given(cells=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=12), width=st.integers(1, 200))
 def test_every_number_is_whole_in_any_width(cells: list[tuple[str, str]], width: int) -> None:
     columns = [Column(f"column {n}", texts, numeric=all(map(_is_number, texts))) for n, texts in enumerate(cells)]
     shown = "\n".join(layout(columns, width)).split()

@@ -297,9 +297,7 @@ def test_a_missing_extra_is_an_error_of_one_line(text: str, module: str, monkeyp
 @pytest.mark.parametrize("kind", ["slurm", "pbs"])
 def test_jobs_without_a_size_are_an_error_of_one_line(scenario: Scenario, kind: str) -> None:
     require_packages("distributed", "dask_jobqueue")
-    line = (
-        f"--cluster: {kind}: the size of a job is unknown: set jobqueue.{kind}.cores in ~/.config/dask/jobqueue.yaml"
-    )
+    line = f"--cluster: {kind}: the size of a job is unknown: set jobqueue.{kind}.cores in ~/.config/dask/jobqueue.yaml"
     with pytest.raises(BackendError, match=f"^{re.escape(line)}$"):
         dumbbell.run(scenario, cluster=f"{kind}:2")
 

@@ -74,9 +74,7 @@ def test_the_names_of_the_table_are_those_of_modules() -> None:
 
 def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     """Tests of pandas and DuckDB frames skipped on each machine: no extra had these packages."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     installed = {
         re.split("[<>=]", text)[0]
         for extra in ("dev", "studies", "web", "ssh", "cluster", "validation")
@@ -86,9 +84,7 @@ def test_the_extras_of_make_bring_every_package_that_tests_require() -> None:
     required: set[str] = set()
     for path in (ROOT / "tests").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        assert "pytest.importor" + "skip" not in text, (
-            f"{path.name}: required.require_packages fails where CI needs it"
-        )
+        assert "pytest.importor" + "skip" not in text, f"{path.name}: required.require_packages fails where CI needs it"
         if path.name != "required.py":
             assert not re.search(r"pytest\.(mark\.)?skip", text), (
                 f"{path.name}: required.require fails where CI needs it"

@@ -30,8 +30,7 @@ variant = "reno"
 
 
 @pytest.mark.parametrize(
-    ("number", "text"),
-    [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), ("1", "1 run"), ("5 to 10", "5 to 10 runs")],
+    ("number", "text"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), ("1", "1 run"), ("5 to 10", "5 to 10 runs")]
 )
 def test_only_one_is_singular(number: int | str, text: str) -> None:
     assert counted(number, "run") == text

@@ -26,9 +26,7 @@ def run_within(options: list[str], script: str, place: Path) -> subprocess.Compl
     file = place / "contained.toml"
     file.write_text(scenario(duration="1 s").to_toml())
     line = f"{sys.executable} -m dumbbell run {file} --backend kernel -o emulation=link -o calibration=off"
-    return subprocess.run(
-        ["unshare", *options, "sh", "-c", script + line], capture_output=True, text=True, check=False
-    )
+    return subprocess.run(["unshare", *options, "sh", "-c", script + line], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.usefixtures("require_link_emulation")

@@ -140,9 +140,7 @@ def test_impairments_of_emulated_links() -> None:
     assert (f["sent_packets"], f["dropped_packets"], q["drops_scripted"]) == (250, 3, 3)
     outage = [{"at": "0.5 s", "for": "100 ms", "packets": "drop"}]
     steps = {"steps": [{"at": "0 s", "delay": "5 ms"}, {"at": "0.5 s", "delay": "30 ms"}]}
-    given = scenario(
-        flows=flows, duration="1 s", network__bottleneck__outages=outage, network__bottleneck__delay=steps
-    )
+    given = scenario(flows=flows, duration="1 s", network__bottleneck__outages=outage, network__bottleneck__delay=steps)
     results = once(given)
     # 100 ms without service: 25 packets, and one whose transmission touches it.
     assert 24 <= bottleneck(results)["losses_outage"] <= 27

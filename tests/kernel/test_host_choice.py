@@ -79,9 +79,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("dumbbell.kernel.host.host_kernel.bpf_variants", lambda: ([], "too old"))
     with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
         once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
-    with pytest.raises(
-        BackendError, match=r"flows\.f\.variant: this host's kernel doesn't have 'veno'.*--backend uml"
-    ):
+    with pytest.raises(BackendError, match=r"flows\.f\.variant: this host's kernel doesn't have 'veno'.*--backend uml"):
         once(scenario(flows=[{"name": "f", "variant": "veno"}]))
     tuned = {"name": "cubic", "beta": 0.8}
     with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):

@@ -150,13 +150,7 @@ def test_figures_that_contradict_the_links_make_the_run_invalid() -> None:
         "stdout": json.dumps(document | {"intervals": [interval()]}),
         "stderr": "",
     }
-    row = {
-        "name": "i",
-        "start_s": 0.0,
-        "delivered_bytes": 4_000_000,
-        "mean_inflight_packets": 10.0,
-        "variant": "reno",
-    }
+    row = {"name": "i", "start_s": 0.0, "delivered_bytes": 4_000_000, "mean_inflight_packets": 10.0, "variant": "reno"}
     result = {"flows": [row], "transfers": [], "facts": {"programs": {"i": {"client": client, "variant": "reno"}}}}
     read = program_outputs.read(plan, result, {})
     assert read.contradictions == ["flow 'i': the program counts 5000000 delivered bytes, the links 4000000"]

@@ -59,10 +59,7 @@ def test_programs_have_any_variant_that_the_kernel_has(variant: str) -> None:
     report = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), flush=True)"
     serve = f"import socket; l = socket.create_server(('{{to}}', 9000)); s = l.accept()[0]; {report}; s.recv(1)"
     ask = f"import socket; s = socket.create_connection(('{{to}}', 9000)); {report}; s.recv(1)"
-    commands = {
-        "server": ["python3", "-Ic", serve],
-        "client": ["python3", "-Ic", f"{ask}; print('{{variant}}')"],
-    }
+    commands = {"server": ["python3", "-Ic", serve], "client": ["python3", "-Ic", f"{ask}; print('{{variant}}')"]}
     flows = [{"name": "c", "variant": variant, "application": {"kind": "command", **commands}}]
     results = once(scenario(flows=flows, duration="2 s"), calibration="off", allow_programs="on")
     output = results.runs[0].facts["programs"]["c"]

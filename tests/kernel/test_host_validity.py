@@ -46,8 +46,7 @@ def test_lateness_is_compared_with_the_packet_time_or_the_interval_of_deliveries
     # 12,000 bits at 1 Gbit/s are 12 us.
     (sentence,) = verdict(1.0, 0.013, **fast)
     assert (
-        sentence
-        == "one packet in a hundred was delivered more than 0.013 ms late; 0.012 ms are allowed (max_late_ms)"
+        sentence == "one packet in a hundred was delivered more than 0.013 ms late; 0.012 ms are allowed (max_late_ms)"
     )
     assert verdict(1.0, 0.011, **fast) == []
     assert verdict(1.0, 0.049, 0.05, **fast) == []

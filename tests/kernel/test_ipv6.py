@@ -108,9 +108,7 @@ def test_other_versions_are_refused(ip: object, shown: str) -> None:
 
 def test_back_ends_without_it_refuse_it_by_name() -> None:
     given = scenario(flows=[{"name": "f", "variant": "reno", "ip": 6}])
-    with pytest.raises(
-        BackendError, match=r"flows\.f\.ip: 6 given: the kernel in virtual time is built without IPv6"
-    ):
+    with pytest.raises(BackendError, match=r"flows\.f\.ip: 6 given: the kernel in virtual time is built without IPv6"):
         run(given, backend=Uml())
 
 

@@ -75,11 +75,7 @@ def test_a_hosts_file_names_machines_and_roles(tmp_path: Path) -> None:
         ('"pc1.example"', '"-oProxyCommand=x"', "hosts.pc1.address: '-oProxyCommand=x' given: must be a text"),
         ('"pc1.example"', '"a\\nb"', "hosts.pc1.address: 'a\\\\nb' given: must be a text in quotes"),
         ('"/var/tmp"', '"tmp"', "hosts.pc1.folder: 'tmp' given: must be an absolute path"),
-        (
-            '"22000-22009"',
-            '"80-90"',
-            "ports: '80-90' given: must be a range from 1024 to 65535, such as '21000-21999'",
-        ),
+        ('"22000-22009"', '"80-90"', "ports: '80-90' given: must be a range from 1024 to 65535, such as '21000-21999'"),
         ('"22000-22009"', "[1, 2]", "ports: [1, 2] given: must be a range"),
         ('role = "server"', 'role = "client"', 'hosts: no machine has role = "server": at least one is needed'),
         ('role = "server"', 'role = "router"', 'hosts: pc3, delay have role = "router": at most one may have it'),

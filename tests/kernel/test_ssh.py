@@ -125,9 +125,7 @@ def test_series_and_captures_are_fetched(machines: Machines) -> None:
 
 def test_the_path_as_it_is_is_measured_first(machines: Machines) -> None:
     """Without a router the path is veth pairs: faster and shorter than the scenario's, which is a warning."""
-    flows = [
-        {"name": "f", "variant": "reno", "stack": "linux", "application": {"kind": "transfer", "size": "200 kB"}},
-    ]
+    flows = [{"name": "f", "variant": "reno", "stack": "linux", "application": {"kind": "transfer", "size": "200 kB"}}]
     found = document(machines, {**DOCUMENT, "duration": "3 s", "measure_from": "0 s", "flows": flows}, router=False)
     (made,) = found["runs"]
     (path,) = made["facts"]["calibration"]
@@ -147,17 +145,7 @@ def test_a_kept_agent_is_copied_once(machines: Machines) -> None:
     given = {**DOCUMENT, "duration": "1 s", "measure_from": "0 s", "flows": flows}
     hosts = machines.hosts_file(router=False, name="keeping.toml", agents="agents here")
     (machines.folder / "scenario.toml").write_text(Scenario.from_dict(given).to_toml())
-    call = (
-        "run",
-        "scenario.toml",
-        "--backend",
-        "ssh",
-        "--hosts",
-        hosts,
-        "--keep-agent",
-        "-o",
-        "calibration=off",
-    )
+    call = ("run", "scenario.toml", "--backend", "ssh", "--hosts", hosts, "--keep-agent", "-o", "calibration=off")
     inodes = []
     for _ in range(2):
         done = machines.dumbbell(*call)

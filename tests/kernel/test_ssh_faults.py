@@ -23,10 +23,7 @@ pytestmark = pytest.mark.usefixtures("require_machines")
 DOCUMENT: dict[str, Any] = {
     "name": "fault",
     "duration": "1 s",
-    "network": {
-        "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"},
-        "access": {"rate": "50 Mbit/s", "delay": "0 ms"},
-    },
+    "network": {"bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}, "access": {"rate": "50 Mbit/s", "delay": "0 ms"}},
     "flows": [{"name": "f", "variant": "reno", "stack": "linux"}],
 }
 QUICK = ("-o", "calibration=off", "-o", "timeout_s=10")
@@ -226,9 +223,7 @@ def test_what_agents_cant_do_is_refused_before_any_connection(machines: Machines
         found = line(machines.dumbbell(*call(machines, flows=programs)))
         assert found.startswith("flows.f.application: 'iperf3' is a program: the agents start none")
         work = {"kind": "workload", "arrivals": {"rate": "1 /s"}, "sizes": "1 kB"}
-        found = line(
-            machines.dumbbell(*call(machines, flows=[{"name": "f", "application": work, "variant": "reno"}]))
-        )
+        found = line(machines.dumbbell(*call(machines, flows=[{"name": "f", "application": work, "variant": "reno"}])))
         assert found.startswith("flows.f.application: 'workload' needs many connections at a time")
         plain = machines.hosts_file(router=False, name="plain.toml")
         found = line(machines.dumbbell(*call(machines, "--hosts", plain, "--out", "x", capture={"at": ["sender"]})))

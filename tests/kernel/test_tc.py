@@ -236,8 +236,6 @@ def test_the_plan_has_every_step_also_where_the_host_lacks_something(
     assert steps[0] == "# kernel: this host's own, with its own queue disciplines (tc)"
     netem = [step for step in steps if "dev v12 " in step and "netem" in step]
     # Behind the shaper, in the link's box; a limit that no delay fills.
-    assert netem[0].startswith(
-        "tc -n 'r1~r2' qdisc add dev v12 root handle 1: netem limit 100000000 delay 20000000ns"
-    )
+    assert netem[0].startswith("tc -n 'r1~r2' qdisc add dev v12 root handle 1: netem limit 100000000 delay 20000000ns")
     assert "loss 1%" in netem[0]
     assert any(step.startswith("tc -n 'r1' qdisc add dev v10 root handle 1: stab") for step in steps)

@@ -49,9 +49,7 @@ def test_shorter_queues_lose_more_and_longer_ones_delay() -> None:
 
 
 def test_a_lone_ping_takes_propagation_and_transmission() -> None:
-    flows = [
-        {"name": "f", "application": {"kind": "ping", "interval": "100 ms", "packet": "1000 bytes", "count": 20}}
-    ]
+    flows = [{"name": "f", "application": {"kind": "ping", "interval": "100 ms", "packet": "1000 bytes", "count": 20}}]
     f = flow(once(scenario(flows=flows)))
     # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms. Each
     # read of the clock takes a step; each stage and the programs may take a few.

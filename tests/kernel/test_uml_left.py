@@ -42,9 +42,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, 
         once(sweep)
     trace = tmp_path / "cell.trace"
     trace.write_text("1\n2\n")
-    with pytest.raises(
-        BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o emulation=link do"
-    ):
+    with pytest.raises(BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o emulation=link do"):
         once(scenario(network__bottleneck__rate={"trace": str(trace)}))
     drops = [{"packets": [5]}]
     with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):

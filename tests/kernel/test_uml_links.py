@@ -65,9 +65,7 @@ def test_limits_count_as_asked(counting: str, waiting: int) -> None:
 def test_a_window_bounds_the_data_in_flight() -> None:
     stack = {"preset": "linux", "mss": "1000 bytes", "timestamps": False, "window": "20 packets"}
     f = flow(
-        once(
-            scenario(network__bottleneck__rate="50 Mbit/s", flows=[{"name": "f", "variant": "reno", "stack": stack}])
-        )
+        once(scenario(network__bottleneck__rate="50 Mbit/s", flows=[{"name": "f", "variant": "reno", "stack": stack}]))
     )
     # 20 packets of 1000 bytes for each round trip, which is little more than the 40 ms of propagation.
     assert f["goodput_bps"] == pytest.approx(20 * 8000 / (f["rtt_mean_ms"] * 1e-3), rel=0.05)

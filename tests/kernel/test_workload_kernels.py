@@ -52,11 +52,7 @@ def kinds() -> Scenario:
     return scenario(
         {"arrivals": {"rate": "20 /s"}, "sizes": pareto},
         {"arrivals": {"rate": "5 /s", "process": "constant"}, "sizes": "imc10", "connections": "reuse"},
-        {
-            "arrivals": {"load": 0.1},
-            "sizes": {"distribution": "lognormal", "median": "5 kB", "sigma": 1},
-            "count": 30,
-        },
+        {"arrivals": {"load": 0.1}, "sizes": {"distribution": "lognormal", "median": "5 kB", "sigma": 1}, "count": 30},
     )
 
 

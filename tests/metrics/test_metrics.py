@@ -61,9 +61,7 @@ def test_ratio_sentences() -> None:
     assert (found.value, found.low, found.high) == pytest.approx((1.8, 1.8, 1.8))
     assert found.sentence("Vegas", "Reno", "goodput") == "Vegas has 1.8 times Reno's goodput [1.8, 1.8]"
     wide = ratio([1.1, 0.8, 1.2, 0.9, 1.05, 0.95], np.ones(6))
-    assert wide.sentence("Vegas", "Reno", "goodput").startswith(
-        "no difference shown between Vegas and Reno in goodput"
-    )
+    assert wide.sentence("Vegas", "Reno", "goodput").startswith("no difference shown between Vegas and Reno in goodput")
     assert ratio([2.0], [1.0]).sentence("a", "b", "x") == (
         "no difference shown between a and b in x (ratio 2.0; 1 repetition is too few for this test: at least 2)"
     )

@@ -153,10 +153,7 @@ def test_custom(changed: Callable[..., Scenario]) -> None:
     network = {
         "topology": "custom",
         "nodes": ["a", "b", "c"],
-        "links": [
-            {"from": "a", "to": "b", **LINK},
-            {"from": "b", "to": "c", **LINK, "reverse": {"delay": "100 ms"}},
-        ],
+        "links": [{"from": "a", "to": "b", **LINK}, {"from": "b", "to": "c", **LINK, "reverse": {"delay": "100 ms"}}],
     }
     given_flows = flows({"from": "a", "to": "c"}, {"from": "c", "to": "b"})
     plan = plan_of(changed({"network": network, "flows": given_flows}))

@@ -88,9 +88,7 @@ def test_panels_move_below_each_other_where_they_would_be_too_narrow() -> None:
 def test_no_empty_band_above_the_panels() -> None:
     from dumbbell.plots.draw import draw
 
-    figure = draw(
-        Picture("n", "A title", "", [Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.ones(2))])])
-    )
+    figure = draw(Picture("n", "A title", "", [Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.ones(2))])]))
     height = figure.get_size_inches()[1]
     assert (1 - figure.axes[0].get_position().y1) * height < 0.5  # inches: the title's line and a gap
 

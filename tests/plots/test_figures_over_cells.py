@@ -420,9 +420,7 @@ def anything(draw: st.DrawFn) -> Results:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    anything(),
-    st.sampled_from(CELLS),
-    st.sampled_from(["goodput_bps", "drop_rate", "hits", "utilization", "variant"]),
+    anything(), st.sampled_from(CELLS), st.sampled_from(["goodput_bps", "drop_rate", "hits", "utilization", "variant"])
 )
 def test_no_results_make_a_figure_fail_or_show_nothing(results: Results, kind: str, metric: str) -> None:
     try:

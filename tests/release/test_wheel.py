@@ -109,9 +109,7 @@ def test_the_guest_program_is_executable(clean: Clean) -> None:
 
 
 def test_nothing_comes_from_rust_or_from_the_sources(clean: Clean, folder: Path) -> None:
-    assert not any(
-        shutil.which(program, path=clean.variables["PATH"]) for program in ("cargo", "rustc", "cc", "make")
-    )
+    assert not any(shutil.which(program, path=clean.variables["PATH"]) for program in ("cargo", "rustc", "cc", "make"))
     assert clean.run("--version", cwd=folder) == f"dumbbell {dumbbell.__version__}\n"
     place = subprocess.run(
         [clean.bin / "python", "-c", "import dumbbell; print(dumbbell.__file__)"],

@@ -33,9 +33,7 @@ PIECES = [
 ]  # fmt: skip
 NAMES = (
     st.lists(
-        st.sampled_from(PIECES) | st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-        min_size=1,
-        max_size=6,
+        st.sampled_from(PIECES) | st.text(st.characters(exclude_categories=["Cs"]), max_size=3), min_size=1, max_size=6
     )
     .map("".join)
     .filter(bool)

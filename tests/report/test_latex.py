@@ -40,9 +40,7 @@ def rows_of(latex: str) -> list[list[str]]:
 
 
 def test_numbers_have_equal_decimals_and_the_head_has_the_units() -> None:
-    frame = pl.DataFrame(
-        {"name": ["a", "b"], "goodput Mbit/s": [9.5, 0.125], "drops %": [1, None], "sd": [-1.5, 2.0]}
-    )
+    frame = pl.DataFrame({"name": ["a", "b"], "goodput Mbit/s": [9.5, 0.125], "drops %": [1, None], "sd": [-1.5, 2.0]})
     latex = latex_table(frame, caption="10 % of it", units={"sd": "ms"})
     assert rows_of(latex) == [
         ["name", "goodput (Mbit/s)", r"drops (\%)", "sd (ms)"],
@@ -117,10 +115,7 @@ def only_latex(text: str) -> bool:
 
 
 def test_stats_and_compare_print_latex(folder: Path) -> None:
-    for args in (
-        ["stats", str(folder), "--by", "variant"],
-        ["compare", str(folder), str(folder), "--all"],
-    ):
+    for args in (["stats", str(folder), "--by", "variant"], ["compare", str(folder), str(folder), "--all"]):
         done = CliRunner().invoke(app, [*args, "--format", "latex"])
         assert done.exit_code == 0, done.output
         assert done.stdout.startswith("\\begin{table}")

@@ -142,13 +142,7 @@ def test_the_page_holds_everything(cli: Callable[..., Any], kept: Path) -> None:
     page = (kept / "report.html").read_text()
     assert Path(done.stdout.strip()) == kept / "report.html"
     assert not re.search(r'(src|href)="https?:', page.split("<script>")[0])
-    for words in (
-        "what a pair does",
-        "Run it again",
-        "Seed 1, which gives",
-        "different intervals",
-        "topology",
-    ):
+    for words in ("what a pair does", "Run it again", "Seed 1, which gives", "different intervals", "topology"):
         assert words in page, words
     figures = re.findall(r'<figure id="([^"]+)"', page)
     assert {"lines-goodput", "matrix", "cwnd", "queue", "ellipse"} <= set(figures)

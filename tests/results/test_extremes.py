@@ -76,9 +76,7 @@ def sweep(cells: int, repetitions: int = 1, *, application: str = '{ kind = "bul
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cells", "options"), [(31, []), (61, ["--metric", "completion_time_s"])])
-def test_statistics_of_a_large_sweep_are_the_extremes(
-    cli: Cli, tmp_path: Path, cells: int, options: list[str]
-) -> None:
+def test_statistics_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path, cells: int, options: list[str]) -> None:
     transfer = '{ kind = "transfer", size = "1 kB" }'
     (tmp_path / "many.toml").write_text(sweep(cells, application=transfer), encoding="utf-8")
     assert cli("run", "many.toml", "--out", "kept").returncode == 0

@@ -192,8 +192,7 @@ def test_more_repetitions_run_only_the_new_ones(base: Scenario, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("changes", "part"),
-    [({"network.bottleneck.rate": "3 Mbit/s"}, "network"), ({"seed": 8}, "seed"), (SWEEP, "sweep")],
+    ("changes", "part"), [({"network.bottleneck.rate": "3 Mbit/s"}, "network"), ({"seed": 8}, "seed"), (SWEEP, "sweep")]
 )
 def test_another_scenario_is_refused(
     base: Scenario, changed: Callable[..., Scenario], tmp_path: Path, changes: dict[str, Any], part: str

@@ -21,10 +21,7 @@ DOCUMENT = {
     "duration": "200 ms",
     "repetitions": 2,
     "start_jitter": "10 ms",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"},
-        "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
-    },
+    "network": {"bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"}, "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
     "flows": [{"name": "a", "variant": "cubic"}],
     "sweep": {"network.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]},
 }

@@ -136,8 +136,7 @@ def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:
     compared = results.comparisons("goodput_bps", "variant")
     assert [(cell["name"], c.a, c.b) for cell, c in compared] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
     values = {
-        (r["flows.a.variant"], r["name"]): r["values"]
-        for r in results.statistics("goodput_bps").iter_rows(named=True)
+        (r["flows.a.variant"], r["name"]): r["values"] for r in results.statistics("goodput_bps").iter_rows(named=True)
     }
     alone = paired(values["reno", "a"], values["vegas", "a"], level=1 - 0.05 / 2)  # the first of two by Holm
     assert compared[0][1].difference == alone

@@ -68,9 +68,7 @@ def test_tables_show_the_texts_alone(results: Results) -> None:
 
 
 @pytest.mark.parametrize(("call", "package"), [("to_pandas", "pandas"), ("to_duckdb", "duckdb")])
-def test_a_missing_package_is_named(
-    results: Results, monkeypatch: pytest.MonkeyPatch, call: str, package: str
-) -> None:
+def test_a_missing_package_is_named(results: Results, monkeypatch: pytest.MonkeyPatch, call: str, package: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ResultsError, match=f"this needs {package} and pyarrow: pip install {package} pyarrow"):
         getattr(results, call)()

@@ -203,10 +203,7 @@ def test_series_of_workers_without_a_directory() -> None:
 
 LONG = {
     "duration": "10 s",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"},
-        "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
-    },
+    "network": {"bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"}, "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
     "sweep": {"network.bottleneck.rate": ["60 Mbit/s", "100 Mbit/s"]},
     "flows": [{"name": "a", "variant": "cubic"}],
     "repetitions": 1,

@@ -66,10 +66,7 @@ def document(**rate: Any) -> dict[str, Any]:
     return {
         "name": "cell",
         "duration": "10 s",
-        "network": {
-            "bottleneck": {"rate": rate, "delay": "20 ms"},
-            "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
-        },
+        "network": {"bottleneck": {"rate": rate, "delay": "20 ms"}, "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
         "flows": [{"name": "f", "variant": "cubic"}],
     }
 

@@ -83,9 +83,7 @@ def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
     }
     scenario["network"]["access"] = {"rate": "1 Gbit/s", "delay": "1 ms"}
     scenario["flows"] = [{"name": "a", "variant": {"python": str(own / "mine.py:Mine")}}]
-    (own / "cases.jsonl").write_text(
-        json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n"
-    )
+    (own / "cases.jsonl").write_text(json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n")
     done = cli("validate", "stored", str(own))
     assert (done.returncode, done.stdout) == (2, "")
     assert "mine.py:Mine (Python), and code of stored cases never runs" in done.stderr
@@ -163,9 +161,7 @@ def test_a_confirmation_is_needed_without_a_terminal(tmp_path: Path) -> None:
     sweep = '[sweep]\n"network.bottleneck.rate" = ["1 Mbit/s", "2 Mbit/s"]\n'
     (tmp_path / "s.toml").write_text(SHORT.replace("repetitions = 2", "repetitions = 60000") + sweep)
     command = [sys.executable, "-m", "dumbbell", "run", "s.toml", "--out", "kept"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert "120,000 runs of 2 cells" in done.stderr
     assert "needs a confirmation: dumbbell run s.toml --out kept --yes" in done.stderr

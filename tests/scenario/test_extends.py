@@ -114,11 +114,7 @@ def test_a_chain_and_its_folders(folder: Path) -> None:
     (folder / "deep" / "middle.toml").write_text('extends = "../base.toml"\nseed = 9\n', encoding="utf-8")
     made = load(folder, 'extends = "deep/middle.toml"\nrepetitions = 4\n')
     assert (made.name, made.seed, made.repetitions) == ("base", 9, 4)
-    assert [file.name for file in extends.files_of(folder / "child.toml")] == [
-        "child.toml",
-        "middle.toml",
-        "base.toml",
-    ]
+    assert [file.name for file in extends.files_of(folder / "child.toml")] == ["child.toml", "middle.toml", "base.toml"]
     assert made.external_files == {}
 
 
@@ -216,11 +212,7 @@ def test_the_command_line_prints_one_line(folder: Path) -> None:
     load(folder)
     (folder / "base.toml").write_text(CHILD.replace("base.toml", "child.toml"))
     done = subprocess.run(
-        [sys.executable, "-m", "dumbbell", "run", "child.toml"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "dumbbell", "run", "child.toml"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: base.toml: extends: 'child.toml' given: the files extend each other in a circle\n"

@@ -116,9 +116,7 @@ def test_the_example_in_rust_does_the_same_as_that_in_python(place: Path, fresh:
     pairs = [("", ""), (', longest = "8 ms", ecn = true', ", longest = 0.008, ecn = true")]
     for rust, python in pairs:
         changes = {"flows.0.stack": {"ecn": True}}
-        library = dumbbell.run(
-            scenario(place, f'{{ library = "{fresh}"{rust} }}'), changes=changes, trace=True, jobs=2
-        )
+        library = dumbbell.run(scenario(place, f'{{ library = "{fresh}"{rust} }}'), changes=changes, trace=True, jobs=2)
         python_class = dumbbell.run(
             scenario(place, f'{{ python = "fresh.py:Fresh"{python} }}'), changes=changes, trace=True
         )
@@ -133,9 +131,7 @@ def test_the_example_in_rust_does_the_same_as_that_in_python(place: Path, fresh:
 def test_every_discipline_gives_the_same_results_through_the_interface(place: Path, every: Path) -> None:
     for name in registry.disciplines():
         ours = dumbbell.run(scenario(place, f'"{name}"'), changes={"repetitions": 1})
-        theirs = dumbbell.run(
-            scenario(place, f'{{ library = "{every}", of = "{name}" }}'), changes={"repetitions": 1}
-        )
+        theirs = dumbbell.run(scenario(place, f'{{ library = "{every}", of = "{name}" }}'), changes={"repetitions": 1})
         assert alike(theirs) == alike(ours), name
 
 
@@ -153,10 +149,7 @@ def test_a_library_checks_its_parameters(place: Path, fresh: Path) -> None:
 def test_mistakes_of_a_library_are_errors(place: Path, every: Path) -> None:
     for mistake, message in [
         ("panic", r"links\.r1->r2\.queue: src/lib\.rs:\d+:\d+: panic: not packet 100 \(at \d\.\d+ s of simulated"),
-        (
-            "lose",
-            r"links\.r1->r2\.queue: every\.so: after enqueue, backlog\(\) returns \d+ packets .* must hold \(at",
-        ),
+        ("lose", r"links\.r1->r2\.queue: every\.so: after enqueue, backlog\(\) returns \d+ packets .* must hold \(at"),
     ]:
         with pytest.raises(BackendError, match=message):
             dumbbell.run(scenario(place, f'{{ library = "{every}", mistake = "{mistake}" }}'))

@@ -220,9 +220,7 @@ def test_every_attribute_of_link_and_packet(place: Path) -> None:
             f"    def enqueue(self, packet, now):\n        link = self.link{seen}",
         )
     )
-    (place / "own.toml").write_text(
-        SCENARIO.replace('variant = "cubic"', 'variant = "cubic"\nstack = { ecn = true }')
-    )
+    (place / "own.toml").write_text(SCENARIO.replace('variant = "cubic"', 'variant = "cubic"\nstack = { ecn = true }'))
     done = subprocess.run(
         [sys.executable, "-m", "dumbbell", "run", "own.toml", "--repetitions", "1"],
         cwd=place, capture_output=True, text=True, check=False,
@@ -352,9 +350,7 @@ def test_link_methods_need_a_call(place: Path) -> None:
         return {"x": 1}
 """
     (place / "mine.py").write_text(DROPTAIL + observe)
-    with pytest.raises(
-        BackendError, match=r"in its columns: .*RuntimeError: link\.drop is called outside enqueue and"
-    ):
+    with pytest.raises(BackendError, match=r"in its columns: .*RuntimeError: link\.drop is called outside enqueue and"):
         dumbbell.run(place / "own.toml", trace=True)
     dumbbell.run(place / "own.toml")  # without a trace the columns are not read
 

@@ -519,8 +519,7 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
     other = crate / "other"
     (other / "src").mkdir(parents=True)
     (other / "Cargo.toml").write_text(
-        '[package]\nname = "other"\nversion = "0.1.0"\nedition = "2024"\n'
-        '[lib]\ncrate-type = ["cdylib"]\n[workspace]\n'
+        '[package]\nname = "other"\nversion = "0.1.0"\nedition = "2024"\n[lib]\ncrate-type = ["cdylib"]\n[workspace]\n'
     )
     code = '#[unsafe(no_mangle)]\npub extern "C" fn {}() -> u32 {{ 999 }}\n'
     with_library(place, build(other, code.format("dumbbell_plugin_interface"), other / "one.so"))
@@ -560,9 +559,7 @@ def test_a_library_that_ends_the_process_is_an_error(place: Path, broken: Path, 
 
 def test_a_call_that_never_returns_ends_the_command(place: Path, broken: Path) -> None:
     with_library(place, broken)
-    program = (
-        "import dumbbell.backends.sim as sim, sys; from dumbbell.__main__ import main; sim.MOST_WAITS = 3; main()"
-    )
+    program = "import dumbbell.backends.sim as sim, sys; from dumbbell.__main__ import main; sim.MOST_WAITS = 3; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "run", "own.toml", "--jobs", "1"],
         cwd=place, capture_output=True, text=True, check=False, timeout=300,

@@ -80,11 +80,7 @@ def test_sweep_is_cases_times_product() -> None:
     assert (last.flows[1].variant.name, last.flows[1].variant.params) == ("cubic", {"beta": 0.8})
     assert last.flows[1].access is not None
     assert last.flows[1].access.delay == "2 ms"
-    assert list(cells[0].values) == [
-        "network.bottlenecks.0.queue",
-        "flows.long.variant.alpha",
-        "flows.short.variant",
-    ]
+    assert list(cells[0].values) == ["network.bottlenecks.0.queue", "flows.long.variant.alpha", "flows.short.variant"]
 
 
 def test_sweep_paths_without_quotes_are_the_same(changed: Callable[..., Scenario]) -> None:
@@ -121,9 +117,7 @@ def test_seeds_are_the_same_in_every_cell_and_never_change() -> None:
 
 
 @given(
-    st.lists(
-        st.text(st.characters(exclude_characters="\"'", exclude_categories=["Cs", "Cc"]), min_size=1), min_size=1
-    )
+    st.lists(st.text(st.characters(exclude_characters="\"'", exclude_categories=["Cs", "Cc"]), min_size=1), min_size=1)
 )
 def test_paths_split_as_joined(parts: list[str]) -> None:
     assert split(join(parts)) == parts

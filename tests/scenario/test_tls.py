@@ -60,12 +60,7 @@ def test_a_udp_flow_has_no_tls() -> None:
                 "name": "tls",
                 "network": {"bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms"}},
                 "flows": [
-                    {
-                        "name": "a",
-                        "transport": "udp",
-                        "tls": "1.3",
-                        "application": {"kind": "cbr", "rate": "1 Mbit/s"},
-                    }
+                    {"name": "a", "transport": "udp", "tls": "1.3", "application": {"kind": "cbr", "rate": "1 Mbit/s"}}
                 ],
             }
         )

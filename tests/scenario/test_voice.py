@@ -97,17 +97,13 @@ def test_a_call_alone_has_the_delay_of_its_path() -> None:
 
 
 def test_losses_of_the_path_cost_what_the_e_model_says() -> None:
-    lossy = scenario(CALL | {"jitter_buffer": "0 ms"}, duration="60 s").with_changes(
-        {"network.bottleneck.loss": "5 %"}
-    )
+    lossy = scenario(CALL | {"jitter_buffer": "0 ms"}, duration="60 s").with_changes({"network.bottleneck.loss": "5 %"})
     for concealment, bpl in ((True, 25.1), (False, 4.3)):
         result = row(dumbbell.run(lossy.with_changes({"flows.call.application.concealment": concealment})))
         share = result["dropped_packets"] / result["sent_packets"]
         assert result["playout_loss"] == pytest.approx(share, abs=0.002)  # the last packets are not due
         assert result["burst_ratio"] == pytest.approx(1, abs=0.15)  # random losses
-        whole = r_factor(
-            result["mouth_to_ear_ms"], result["playout_loss"], burst_ratio=result["burst_ratio"], bpl=bpl
-        )
+        whole = r_factor(result["mouth_to_ear_ms"], result["playout_loss"], burst_ratio=result["burst_ratio"], bpl=bpl)
         assert result["r_factor"] == pytest.approx(whole)
 
 
@@ -124,9 +120,7 @@ def test_the_example_shows_what_the_queue_costs() -> None:
         (r["network.bottleneck.queue"], r["name"]): r
         for r in results.flows.iter_rows(named=True) if r["name"] != "download"
     }  # fmt: skip
-    scores = {
-        (key[0].split(",")[0], key[1]) if isinstance(key[0], str) else key: r["mos"] for key, r in found.items()
-    }
+    scores = {(key[0].split(",")[0], key[1]) if isinstance(key[0], str) else key: r["mos"] for key, r in found.items()}
     (deep,) = (m for (queue, name), m in scores.items() if "droptail" in str(queue) and name == "call")
     (fair,) = (m for (queue, name), m in scores.items() if "fq_codel" in str(queue) and name == "call")
     answers = [m for (_, name), m in scores.items() if name == "answer"]
@@ -158,9 +152,7 @@ def test_the_figure_shows_delays_losses_and_scores() -> None:
 
 
 def call_beside_a_download(backend: Backend, duration: str = "15 s") -> dict[str, Any]:
-    given = scenario(
-        CALL, {"name": "bulk", "variant": "cubic", "start": "1 s"}, duration=duration, measure_from="3 s"
-    )
+    given = scenario(CALL, {"name": "bulk", "variant": "cubic", "start": "1 s"}, duration=duration, measure_from="3 s")
     return row(dumbbell.run(given, backend=backend))
 
 

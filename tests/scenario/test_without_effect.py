@@ -190,8 +190,7 @@ def without(document: dict[str, Any], path: tuple[str | int, ...]) -> dict[str, 
 
 
 DOCUMENT = without(
-    Scenario.from_toml(FULL).with_changes({"capture": {"at": ["sender"], "snaplen": "96 bytes"}}).to_dict(),
-    ("sweep",),
+    Scenario.from_toml(FULL).with_changes({"capture": {"at": ["sender"], "snaplen": "96 bytes"}}).to_dict(), ("sweep",)
 )
 """A scenario with most keys, without its sweep, which sets some of them again."""
 KEYS = [path for path in leaves(DOCUMENT) if path[0] not in BESIDE_THE_PLAN]

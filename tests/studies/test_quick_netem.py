@@ -47,9 +47,7 @@ def test_netem_iperf(done: Callable[[str], Done]) -> None:
 
 def _contents(place: Path) -> dict[str, bytes]:
     """Everything that a study leaves except the time and the host of the run."""
-    kept = [
-        p for p in place.rglob("*") if p.is_file() and p.name not in {"manifest.json", "report.html", "study.json"}
-    ]
+    kept = [p for p in place.rglob("*") if p.is_file() and p.name not in {"manifest.json", "report.html", "study.json"}]
     return {str(p.relative_to(place)): p.read_bytes() for p in kept}
 
 

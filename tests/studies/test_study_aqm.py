@@ -115,11 +115,7 @@ def test_codel_and_pie_near_a_threshold_are_not_shown() -> None:
     }
     sections["5.1.1"].values["delay", "pie"] = 10.0
     found = {
-        f.claim: f
-        for f in (
-            *claims_codel.codel(sections, near, near, near),
-            *claims_pie_fq_codel.pie(sections, near),
-        )
+        f.claim: f for f in (*claims_codel.codel(sections, near, near, near), *claims_pie_fq_codel.pie(sections, near))
     }
     for claim in ("codel-median", "codel-utilization", "codel-rates", "pie-target", "pie-utilization"):
         assert found[claim].verdict is Verdict.NOT_SHOWN, claim

@@ -38,9 +38,7 @@ def judged(name: str, claim: str, get: Callable[[Setting], Floats]) -> Finding:
 def test_vegas_with_four_times_the_reported_share_differs() -> None:
     share = {"cubic": 11.3, "reno": 7.4}
     found = judged(
-        "geni-fairness",
-        "part2-vegas-ratio",
-        lambda at: around(share[str(at["beside"])], 0.5, len(str(at["beside"]))),
+        "geni-fairness", "part2-vegas-ratio", lambda at: around(share[str(at["beside"])], 0.5, len(str(at["beside"])))
     )
     assert found.verdict is Verdict.DIFFERS
     assert "shown not to hold for 2 of 2" in found.why
@@ -351,9 +349,7 @@ SETTING = Path("100 Mbit/s", "1 ms", "200 packets", "0.5 ms")
 def test_readings_of_the_table_are_computed(squares: float, words: str) -> None:
     reported = study("geni-fairness").paper.figures["throughput_mbps"]
     # With 16 cells and 4 settings squares up to 2.09 times the smallest aren't distinguished.
-    fits = Fits(
-        {(r, ALL): Fit(SETTING, {SETTING: 5.0}, (SETTING,), 100.0 if r == "A" else squares) for r in READINGS}
-    )
+    fits = Fits({(r, ALL): Fit(SETTING, {SETTING: 5.0}, (SETTING,), 100.0 if r == "A" else squares) for r in READINGS})
     table, note = readings(Runs(), "100 packets", reported, fits)  # type: ignore[arg-type]
     # One run's sum is 95; the first flows of two runs make 100. Five of the report's six sums are 94.7 to 97.5.
     assert note.headline.endswith(

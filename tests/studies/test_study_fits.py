@@ -126,10 +126,7 @@ def test_no_claim_is_judged_at_a_fit_to_its_own_cells() -> None:
 def test_each_cell_is_predicted_without_its_own_pair() -> None:
     # One setting is right but for CUBIC beside Vegas, the other one only there.
     wrong = {("cubic", "vegas"): 40.0, ("vegas", "cubic"): 40.0}
-    depths = {
-        NEAR: Made(wrong),
-        NEAR._replace(buffer="50 packets"): Made({c: 20.0 for c in CELLS if c not in wrong}),
-    }
+    depths = {NEAR: Made(wrong), NEAR._replace(buffer="50 packets"): Made({c: 20.0 for c in CELLS if c not in wrong})}
     found = {p.cell: p for p in predict(depths, REPORTED) if p.reading == "A"}  # type: ignore[arg-type]
     assert found["cubic", "vegas"].best == NEAR
     assert found["cubic", "vegas"].value.value == pytest.approx(132.4111)

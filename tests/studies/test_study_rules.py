@@ -98,9 +98,7 @@ def test_quick_verdicts_are_seldom_contrary_to_those_of_the_whole_study(kind: st
 
     def contrary(*, quick: bool) -> float:
         found = [rules.higher(x[:5], b[:5], "", quick=quick).holds for x in a]
-        return float(
-            np.mean([None not in pair and pair[0] is not pair[1] for pair in zip(found, whole, strict=True)])
-        )
+        return float(np.mean([None not in pair and pair[0] is not pair[1] for pair in zip(found, whole, strict=True)]))
 
     # At most 0.4 % are expected (docs/explanations/significance.md), so 1.6 of 400; 4 or more of 1.6 in 8 % of cases.
     assert contrary(quick=True) < 0.01

@@ -78,10 +78,7 @@ def test_a_setting_is_found_in_a_scenario() -> None:
     setting = Setting(cell, {}, 1.0)
     assert setting.player == "a block every 2.5 s"
     application = {"kind": "onoff", "on": "40 ms", "off": "2460 ms"}
-    document = {
-        "network": {"bottleneck": {"loss": "0.3 %"}},
-        "flows": [{"name": "video", "application": application}],
-    }
+    document = {"network": {"bottleneck": {"loss": "0.3 %"}}, "flows": [{"name": "video", "application": application}]}
     assert setting.is_of(document)
     document["flows"][0]["stop"] = "122 s"  # type: ignore[index]
     assert not setting.is_of(document)

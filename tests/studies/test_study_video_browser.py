@@ -50,11 +50,7 @@ def test_the_command_runs_it_in_real_time(monkeypatch: pytest.MonkeyPatch) -> No
 def test_its_runs_have_tables_and_figures_but_no_verdicts(tmp_path: Path) -> None:
     found = study("video-real-traffic").on("kernel")
     scenario = found.scenario(found.experiments[0], quick=True)
-    changes = {
-        "flows.video.application": MODEL,
-        "duration": "30 s",
-        "sweep": scenario.to_dict()["sweep"],
-    }
+    changes = {"flows.video.application": MODEL, "duration": "30 s", "sweep": scenario.to_dict()["sweep"]}
     results = run(scenario.with_changes(changes), out=tmp_path)
     analysis = found.analyze({"browser": results})
     assert {f.verdict for f in analysis.findings} == {Verdict.NOT_MEASURED}

@@ -51,12 +51,7 @@ def test_slow_start_ends_early_only_below_ssthresh_and_without_a_loss() -> None:
 
 def test_rises_and_cuts_by_the_base_rtt() -> None:
     # Four round trips end: two above the base RTT, of which one cuts. Three rises, one of them below it.
-    made = window(
-        [4000, 5000, 6000, 5000, 6000],
-        [AVOID] * 5,
-        base_rtt=[0.05] * 5,
-        rtt=[0.05, 0.049, 0.06, 0.07, 0.05],
-    )
+    made = window([4000, 5000, 6000, 5000, 6000], [AVOID] * 5, base_rtt=[0.05] * 5, rtt=[0.05, 0.049, 0.06, 0.07, 0.05])
     assert made.rises_below_base == pytest.approx(100 / 3)
     assert made.cuts_above_base == 50.0
     assert np.isnan(window([4000, 5000], [AVOID] * 2).rises_below_base)

@@ -37,10 +37,7 @@ def pair(monkeypatch: pytest.MonkeyPatch) -> Study:
     }
     cells = declared.model_copy(update={"cells": {"exp2": declared.cells["exp2"]}})
     small = found.model_copy(
-        update={
-            "experiments": [experiment.model_copy(update={"quick": quick, "kernel_quick": {}})],
-            "kernel": cells,
-        }
+        update={"experiments": [experiment.model_copy(update={"quick": quick, "kernel_quick": {}})], "kernel": cells}
     )
     small._folder = found.folder
     return small

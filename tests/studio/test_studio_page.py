@@ -370,9 +370,7 @@ def test_playhead_figures_and_exports(tmp_path: Path) -> None:
     other: Any = _core.run(templates.plan_of(scenario({**PRESETS[0].settings, "seed": 2}))).rows
     part = 100 * other.flows[0]["goodput_bps"] / sum(flow["goodput_bps"] for flow in other.flows)
     delay = other.queues[0]["p95_sojourn_ms"]
-    assert (
-        f"guessed 60 %, the run has {part:.1f} %. Points: {round(100 - 2 * abs(60 - part))}." in found["guessed"][4]
-    )
+    assert f"guessed 60 %, the run has {part:.1f} %. Points: {round(100 - 2 * abs(60 - part))}." in found["guessed"][4]
     assert f"guessed 100 ms, the run has {delay:.1f} ms. Points: {round(delay)}." in found["guessed"][4]
     assert (found["zoomed"], found["whole"]) == ([False, "0px"], True)
     assert_zooms_and_reads(found)
@@ -396,10 +394,7 @@ def test_each_event_of_each_variant_and_discipline_has_a_reason() -> None:
     flows = base["flows"]
     changes: list[dict[str, Any]] = [
         *({"flows": [{**flows[0], "variant": name}, flows[1]]} for name in registry.variants()),
-        *(
-            {"discipline": name, "flows": [{**flow, "ecn": "on"} for flow in flows]}
-            for name in registry.disciplines()
-        ),
+        *({"discipline": name, "flows": [{**flow, "ecn": "on"} for flow in flows]} for name in registry.disciplines()),
     ]
     plans = [templates.plan_of(scenario({**base, **change})) for change in changes]
     wasm = str(FOLDER / "dumbbell.wasm")

@@ -108,9 +108,7 @@ def over_udp(port: int, header: Callable[[bytes], bytes], frame: Callable[[bytes
     return made
 
 
-def gre(
-    flags: int, protocol: int | None, options: bytes = b"", frame: Callable[[bytes], bytes] = lambda d: d
-) -> Frame:
+def gre(flags: int, protocol: int | None, options: bytes = b"", frame: Callable[[bytes], bytes] = lambda d: d) -> Frame:
     def made(datagram: bytes, n: int) -> bytes:
         inside = int.from_bytes(kind(datagram), "big") if protocol is None else protocol
         return over_ip(47, struct.pack("!HH", flags, inside) + options, frame)(datagram, n)

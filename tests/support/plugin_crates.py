@@ -37,9 +37,7 @@ def build(crate: Path, code: str, to: Path) -> Path:
     (crate / "src" / "lib.rs").write_text(code)
     command = ["cargo", "build", "--release", "--offline", "--quiet"]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET)}
-    done = subprocess.run(
-        command, cwd=crate, env=environment, capture_output=True, text=True, timeout=900, check=False
-    )
+    done = subprocess.run(command, cwd=crate, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     name = re.search(r'^name = "(.*)"$', (crate / "Cargo.toml").read_text(), re.MULTILINE)
     assert name is not None

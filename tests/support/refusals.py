@@ -30,11 +30,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         ["flows.tcp.variant.alpha", "4 given", "at most beta, which is 2"],
     ),
     ("parameter", {"flows.tcp.variant": {"name": "vegas", "alpah": 2}}, ["flows.tcp.variant.alpah", "'alpha'?"]),
-    (
-        "parameter value",
-        {"flows.tcp.variant": {"name": "vegas", "alpha": -2}},
-        ["flows.tcp.variant.alpha", "-2 given"],
-    ),
+    ("parameter value", {"flows.tcp.variant": {"name": "vegas", "alpha": -2}}, ["flows.tcp.variant.alpha", "-2 given"]),
     (
         "parameter table",
         {"flows.tcp.variant": {"name": "vegas", "alpha": [1]}},
@@ -131,11 +127,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("zero rate", {"network.bottleneck.rate": "0 Mbit/s"}, ["network.bottleneck.rate", "above zero"]),
     ("zero duration", {"duration": "0 s"}, ["duration", "longer than zero"]),
     ("zero cbr", {"flows.cbr.application.rate": "0 bit/s"}, ["flows.cbr.application.rate", "above zero"]),
-    (
-        "jitter above 1",
-        {"flows.cbr.application.jitter": 1.5},
-        ["flows.cbr.application.jitter: 1.5 given", "at most 1"],
-    ),
+    ("jitter above 1", {"flows.cbr.application.jitter": 1.5}, ["flows.cbr.application.jitter: 1.5 given", "at most 1"]),
     ("jitter nan", {"flows.cbr.application.jitter": float("nan")}, ["flows.cbr.application.jitter"]),
     ("tiny datagram", {"flows.cbr.application.packet": "20 bytes"}, ["flows.cbr.application.packet", "at least 28"]),
     ("giant datagram", {"flows.cbr.application.packet": "70 kB"}, ["flows.cbr.application.packet", "65535"]),
@@ -214,11 +206,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("hops", {"network": {**ROW, "hops": 0}}, ["network.hops: 0 given"]),
     ("no hops", {"network": {"topology": "chain", "bottleneck": LINK}}, ["network.hops: needed"]),
-    (
-        "hops disagree",
-        {"network": {"topology": "chain", "hops": 3, "bottlenecks": [LINK]}},
-        ["network.hops: 3 given"],
-    ),
+    ("hops disagree", {"network": {"topology": "chain", "hops": 3, "bottlenecks": [LINK]}}, ["network.hops: 3 given"]),
     ("custom node", {"network": CUSTOM, "flows": [{**ENDS[0], "to": "d"}]}, ["flows.x.to: unknown node 'd'"]),
     (
         "unreachable",
@@ -259,11 +247,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("reordering without jitter", {"network.bottleneck.jitter_reorders": True}, ["jitter_reorders"]),
     (
         "bdp without delay",
-        {
-            "network.bottleneck.delay": "0 ms",
-            "network.access.delay": "0 ms",
-            "network.bottleneck.queue.limit": "2 bdp",
-        },
+        {"network.bottleneck.delay": "0 ms", "network.access.delay": "0 ms", "network.bottleneck.queue.limit": "2 bdp"},
         ["network.bottleneck.queue.limit", "'2 bdp' is zero"],
     ),
     # impairments of links
@@ -330,15 +314,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "loss both pairs",
-        {
-            "network.bottleneck.loss": {
-                "model": "gilbert",
-                "p": "1 %",
-                "r": "9 %",
-                "mean": "1 %",
-                "burst": "3 packets",
-            }
-        },
+        {"network.bottleneck.loss": {"model": "gilbert", "p": "1 %", "r": "9 %", "mean": "1 %", "burst": "3 packets"}},
         ["network.bottleneck.loss.mean", "give one pair"],
     ),
     ("loss no pair", {"network.bottleneck.loss": {"model": "gilbert"}}, ["network.bottleneck.loss.p: needed"]),

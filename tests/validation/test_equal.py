@@ -19,9 +19,7 @@ def printed(*options: str) -> list[str]:
     """Run the command and return the lines that it prints, without white space at their ends."""
     command = [sys.executable, "-m", "dumbbell", "run", "examples/linux.toml", *options]
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return [line.rstrip() for line in done.stdout.splitlines()]
 

@@ -96,9 +96,7 @@ def test_a_class_is_sure_from_the_share_at_which_enough_names_are_right() -> Non
     assert found.steps[0] == pytest.approx((0.0, 27 / 32))  # Laplace's rule: (26 + 1) / (30 + 2)
     assert [share for share, _ in found.steps] == pytest.approx(np.arange(19) / 20)
     assert [part for _, part in found.steps] == sorted(part for _, part in found.steps)
-    assert calibrate(votes("cubic", "sim", *[(0.2, True)] * 30), ["cubic"]).thresholds["cubic"] == pytest.approx(
-        FLOOR
-    )
+    assert calibrate(votes("cubic", "sim", *[(0.2, True)] * 30), ["cubic"]).thresholds["cubic"] == pytest.approx(FLOOR)
     assert calibrate(votes(OTHER, "sim", *[(0.9, True)] * 30), [OTHER]).steps == []
 
 

@@ -67,7 +67,5 @@ def test_a_run_repeats_the_stored_one(cells: list[Cell]) -> None:
     first, _ = quic_beside.cell(folder, "quinn", given, "cubic")
     assert first == cell
 
-    refused = subprocess.run(
-        [folder / "dumbbell-quic-peers", "quinn", "variant=bbr"], check=False, capture_output=True
-    )
+    refused = subprocess.run([folder / "dumbbell-quic-peers", "quinn", "variant=bbr"], check=False, capture_output=True)
     assert (refused.returncode, b"pacing rate" in refused.stderr) == (2, True)

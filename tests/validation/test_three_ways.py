@@ -26,9 +26,7 @@ def stored(case: three_ways.Case, side: str) -> list[str]:
 
 def test_the_table_has_every_case() -> None:
     assert list(ROWS[0]) == three_ways.titles()
-    assert [(r["variant"], r["scenario"]) for r in ROWS] == [
-        (c.variant, three_ways.name(c)) for c in three_ways.CASES
-    ]
+    assert [(r["variant"], r["scenario"]) for r in ROWS] == [(c.variant, three_ways.name(c)) for c in three_ways.CASES]
 
 
 @pytest.mark.parametrize("case", three_ways.CASES, ids=three_ways.name)

@@ -15,7 +15,7 @@ from steady import Cell
 BEYOND = {
     # ns-2's ten repetitions are 4 % below its own mean of 90. Dumbbell's, with the other order of ties (see "Order of
     # events at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
-    ("vegas", 7),
+    ("vegas", 7)
 }
 """Cells that may be outside of the rule with ten repetitions."""
 
@@ -82,21 +82,12 @@ def test_a_single_loss_is_repaired_by_the_same_packets_as_in_ns2(cases: Sequence
 
 def test_the_reference_data_repeat() -> None:
     require_programs("ns")
-    args = {
-        "flow1": "reno",
-        "window": 20,
-        "cbr": 8,
-        "random": 1,
-        "seed": 3,
-        "jitter": reference.JITTER,
-        "duration": 10,
-    }
+    args = {"flow1": "reno", "window": 20, "cbr": 8, "random": 1, "seed": 3, "jitter": reference.JITTER, "duration": 10}
     flow = reference.Runner("ns", 1).one("cbr.tcl", args)["flows"][0]
     rows = [
         row
         for row in steady.reference_rows("exp1.csv")
-        if (row["variant"], row["window"], row["cbr_mbps"], row["random"], row["seed"])
-        == ("reno", "20", "8", "1", "3")
+        if (row["variant"], row["window"], row["cbr_mbps"], row["random"], row["seed"]) == ("reno", "20", "8", "1", "3")
     ]
     assert len(rows) == 1
     for field in reference.FLOW_FIELDS:

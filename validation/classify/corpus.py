@@ -139,12 +139,7 @@ def rows(job: Job, place: str, file: Path, names: list[str]) -> pl.DataFrame:
     return (
         found.rounds.join(flows, on=["flow", "direction"])
         .join(guesses, on=["flow", "direction"])
-        .with_columns(
-            backend=pl.lit(job.backend),
-            path=pl.lit(job.path),
-            run=pl.lit(job.variant),
-            place=pl.lit(place),
-        )
+        .with_columns(backend=pl.lit(job.backend), path=pl.lit(job.path), run=pl.lit(job.variant), place=pl.lit(place))
     )
 
 

@@ -201,17 +201,12 @@ def tables(found: pl.DataFrame) -> dict[str, pl.DataFrame]:
                 pl.col("named").sum(),
                 (pl.col("named") & pl.col("is_right")).sum().alias("of these right"),
             )
-            .with_columns(
-                (100 * pl.col("of these right") / pl.col("named")).round(1).fill_nan(None).alias("right (%)")
-            )
+            .with_columns((100 * pl.col("of these right") / pl.col("named")).round(1).fill_nan(None).alias("right (%)"))
             .sort(by)
         )
 
     wrong = (
-        judged.filter(pl.col("named") & ~pl.col("is_right"))
-        .group_by("variant", "family")
-        .agg(pl.len())
-        .sort("variant")
+        judged.filter(pl.col("named") & ~pl.col("is_right")).group_by("variant", "family").agg(pl.len()).sort("variant")
     )
     by_family = families(judged)
     ends, variants = counts("backend", "place"), counts("backend", "variant")

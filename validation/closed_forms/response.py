@@ -200,12 +200,7 @@ def scenario(variant: str, p: float, window: float) -> Scenario:
     top = max(round(top_of(FORMS.get(variant, FORMS["reno"]).cycle, p)), 4)
     cycle = every / window * RTT
     start = CYCLES / 4 * cycle + 3.0
-    stack = {
-        "preset": "rfc",
-        "ack_every": 1,
-        "initial_ssthresh": f"{top} packets",
-        "window": "1 GiB",
-    }
+    stack = {"preset": "rfc", "ack_every": 1, "initial_ssthresh": f"{top} packets", "window": "1 GiB"}
     params = FORMS[variant].params if variant in FORMS else {}
     wide = {"rate": "100 Gbit/s", "queue": {"limit": "1000000 packets"}}
     drops = [{"packets": [2 * top + every * n for n in range(4 * CYCLES)]}]
@@ -214,10 +209,7 @@ def scenario(variant: str, p: float, window: float) -> Scenario:
             "name": "response",
             "duration": f"{start + CYCLES * cycle} s",
             "measure_from": f"{start} s",
-            "network": {
-                "bottleneck": {**wide, "delay": "48 ms", "drops": drops},
-                "access": {**wide, "delay": "1 ms"},
-            },
+            "network": {"bottleneck": {**wide, "delay": "48 ms", "drops": drops}, "access": {**wide, "delay": "1 ms"}},
             "flows": [{"name": "a", "variant": {"name": variant, **params}, "stack": stack}],
         }
     )

@@ -42,9 +42,7 @@ def measure(repetitions: int | None = None) -> Shares:
         for r in means
     }
     return {
-        (b, r, c): (mean, by[b, r, c, "second"][0], sd)
-        for (b, r, c, name), (mean, sd) in by.items()
-        if name == "first"
+        (b, r, c): (mean, by[b, r, c, "second"][0], sd) for (b, r, c, name), (mean, sd) in by.items() if name == "first"
     }
 
 

@@ -178,9 +178,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 # ---------------------------------------------------------------- figures
 
 
-def _curves(
-    look: str, label: str, x: Sequence[float], ours: Sequence[Sample], theirs: Sequence[Sample]
-) -> list[Curve]:
+def _curves(look: str, label: str, x: Sequence[float], ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[Curve]:
     """Two curves with one standard deviation each: here filled, ns-2 dashed and hollow."""
 
     def curve(name: str, style: str, samples: Sequence[Sample]) -> Curve:

@@ -68,12 +68,7 @@ class Runner:
     def one(self, script: str, args: Args) -> Run:
         """Run a script once."""
         words = [f"{key}={value}" for key, value in args.items()]
-        done = subprocess.run(
-            [self.ns, str(HERE / script), *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run([self.ns, str(HERE / script), *words], capture_output=True, text=True, check=False)
         lines = done.stdout.strip().splitlines()
         if done.returncode != 0 or not lines:
             raise RuntimeError(f"{script} {' '.join(words)} failed: {done.stdout}{done.stderr}")

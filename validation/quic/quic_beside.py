@@ -108,9 +108,7 @@ def cells(folder: Path, peers: list[str]) -> Iterator[tuple[Cell, dict[str, list
 
 def stored() -> tuple[list[Cell], list[dict[str, Any]]]:
     """The cells and handshakes in data/."""
-    runs, handshakes = (
-        [json.loads(s) for s in f.read_text(encoding="utf-8").splitlines()] for f in (RUNS, HANDSHAKES)
-    )
+    runs, handshakes = ([json.loads(s) for s in f.read_text(encoding="utf-8").splitlines()] for f in (RUNS, HANDSHAKES))
     return [Cell(**run) for run in runs], handshakes
 
 

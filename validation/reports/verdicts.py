@@ -100,9 +100,7 @@ def main() -> None:
     """Run the studies."""
     listed = stored()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--out", type=Path, default=ROOT / "results", help="directory of the studies; default: results"
-    )
+    parser.add_argument("--out", type=Path, default=ROOT / "results", help="directory of the studies; default: results")
     parser.add_argument("--jobs", type=int, help="runs at a time; default: one for each core")
     parser.add_argument("--only", choices=listed, nargs="+", default=listed, help="some of the studies")
     parser.add_argument("--write-docs", action="store_true", help="write the data of the page")

@@ -100,9 +100,7 @@ def bootstrap(a: Floats, b: Floats) -> Floats:
 
 def bimodal(rng: np.random.Generator, trials: int, n: int) -> Floats:
     """Draw differences of one standard deviation around two values, as of runs that settle in one of two states."""
-    return np.asarray(
-        (rng.choice([-1.0, 1.0], (trials, n)) + 0.2 * rng.standard_normal((trials, n))) / math.sqrt(1.04)
-    )
+    return np.asarray((rng.choice([-1.0, 1.0], (trials, n)) + 0.2 * rng.standard_normal((trials, n))) / math.sqrt(1.04))
 
 
 def skewed_about_zero(rng: np.random.Generator, trials: int, n: int) -> Floats:
@@ -153,9 +151,7 @@ def quick(trials: int) -> Table:
     return Table(["distribution", "repetitions", *(f"{column} (%)" for column in columns)], rows)
 
 
-def _both(
-    name: str, few: int, n: int, times: float, trials: int
-) -> list[tuple[bool | None, bool | None, bool | None]]:
+def _both(name: str, few: int, n: int, times: float, trials: int) -> list[tuple[bool | None, bool | None, bool | None]]:
     """Return for each trial the quick verdict, the same by the rule of the whole study, and that of all runs."""
     least = EQUAL * MEAN / (1 - EQUAL)
     draw = SPREADS[name]

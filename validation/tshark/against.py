@@ -172,9 +172,7 @@ def show(row: Row | None) -> str:
     """Format an answer."""
     if row is None:
         return "nothing"
-    return (
-        f"stream {row[0]} {','.join(sorted(row[1])) or '-'} dup {row[2]} rtt {row[3]} flight {row[4]} irtt {row[5]}"
-    )
+    return f"stream {row[0]} {','.join(sorted(row[1])) or '-'} dup {row[2]} rtt {row[3]} flight {row[4]} irtt {row[5]}"
 
 
 def main() -> int:
@@ -182,9 +180,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--show", type=int, default=8, help="differences printed of each file")
-    parser.add_argument(
-        "--store", type=Path, metavar="FOLDER", help="copy the files and store the output of the tools"
-    )
+    parser.add_argument("--store", type=Path, metavar="FOLDER", help="copy the files and store the output of the tools")
     options = parser.parse_args()
     bad, frames, streams = 0, 0, 0
     for path in options.files:

@@ -210,8 +210,7 @@ def mixture(server: str | None, client: str | None, address: str, *, size: int =
     refused(client, address)
     datagrams(server, client, address, [1, 100, 1400, 3000])
     run(
-        f"ip netns exec {client} ping -c 3 -i 0.05 {address}" if client else f"ping -c 3 -i 0.05 {address}",
-        check=False,
+        f"ip netns exec {client} ping -c 3 -i 0.05 {address}" if client else f"ping -c 3 -i 0.05 {address}", check=False
     )
 
 

@@ -64,8 +64,7 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
     out: list[Segment] = []
     near_wrap = rng.random() < 0.15
     isn = [
-        rng.choice([MASK - rng.randrange(6000), 0, 1, 0x7FFFFFF0]) if near_wrap else rng.getrandbits(32)
-        for _ in (0, 1)
+        rng.choice([MASK - rng.randrange(6000), 0, 1, 0x7FFFFFF0]) if near_wrap else rng.getrandbits(32) for _ in (0, 1)
     ]
     rtt = rng.choice([100_000, 1_000_000, 4_000_000, 15_000_000, 19_990_000, 60_000_000, 300_000_000])
     mss = rng.choice([100, 536, 1448])
@@ -241,9 +240,7 @@ def frame(s: Segment, host: int, port: int, ident: int) -> tuple[bytes, int]:
     options = s.options + b"\x01" * (-len(s.options) % 4)
     offset = 5 + len(options) // 4
     ports = (port, 40009) if s.direction == 0 else (40009, port)
-    tcp = struct.pack(
-        "!HHIIHHHH", *ports, s.seq, s.ack, s.mangle.get("offset", offset) << 12 | s.flags, s.window, 0, 0
-    )
+    tcp = struct.pack("!HHIIHHHH", *ports, s.seq, s.ack, s.mangle.get("offset", offset) << 12 | s.flags, s.window, 0, 0)
     body = tcp + options + bytes(s.length)
     ends = [bytes([10, 0, host >> 8, host & 255]), bytes([10, 9, 9, 9])]
     if s.direction:
@@ -256,8 +253,7 @@ def frame(s: Segment, host: int, port: int, ident: int) -> tuple[bytes, int]:
         quote = packet[:28] if s.seq & 1 else packet[:60]
         inner = struct.pack("!BBHI", 3, 3, 0, 0) + quote
         packet = (
-            struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(inner), 1, 0, 64, 1, 0, bytes([9, 9, 9, 9]), ends[0])
-            + inner
+            struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(inner), 1, 0, 64, 1, 0, bytes([9, 9, 9, 9]), ends[0]) + inner
         )
     data = b"\x02" * 6 + b"\x04" * 6 + b"\x08\x00" + packet
     wire = len(data)

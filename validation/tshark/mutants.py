@@ -242,9 +242,7 @@ def pcapng(frames: list[Frame], rng: random.Random) -> bytes:
         options += option(14, struct.pack(order + "q", offset)) if offset else b""
         options += option(2, b"if%d" % count) if rng.random() < 0.5 else b""
         body = (
-            struct.pack(order + "HHI", link, 0, rng.choice([0, 65_535, 262_144]))
-            + options
-            + (end if options else b"")
+            struct.pack(order + "HHI", link, 0, rng.choice([0, 65_535, 262_144])) + options + (end if options else b"")
         )
         parts.append(block(1, body))
         places.setdefault(link, []).append((count, rate, offset))

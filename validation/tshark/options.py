@@ -75,11 +75,7 @@ def mptcp() -> Packets:
     out = []
     for n, order in enumerate(ORDERS * 2):
         port = 1000 + n
-        out += [
-            packet(0, port, 999, 0, SYN),
-            packet(1, port, 4999, 1000, SYN | ACK),
-            packet(0, port, 1000, 5000, ACK),
-        ]
+        out += [packet(0, port, 999, 0, SYN), packet(1, port, 4999, 1000, SYN | ACK), packet(0, port, 1000, 5000, ACK)]
         before = MPTCP["D"] if n >= len(ORDERS) else b""
         out.append(packet(0, port, 1000, 5000, PUSH_ACK, before, 100))
         out += [packet(1, port, 5000, 1100, ACK, MPTCP[what]) for what in order]

@@ -178,9 +178,7 @@ def wrapped(folder: Path, source: Path) -> None:
             + body
         )
 
-    extensions = (
-        bytes([60, 0, 1, 4, 0, 0, 0, 0]) + bytes([43, 0, 1, 4, 0, 0, 0, 0]) + bytes([6, 0, 253, 0, 0, 0, 0, 0])
-    )
+    extensions = bytes([60, 0, 1, 4, 0, 0, 0, 0]) + bytes([43, 0, 1, 4, 0, 0, 0, 0]) + bytes([6, 0, 253, 0, 0, 0, 0, 0])
     kinds: dict[str, Callable[[bytes, bytes, int], bytes]] = {
         "vlan": lambda f, p, n: f[:12] + b"\x81\0\0\x05" + f[12:],
         "vlan-mixed": lambda f, p, n: f[:12] + b"\x81\0\0" + bytes([n & 3]) + f[12:] if n & 1 else f,

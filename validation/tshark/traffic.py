@@ -223,18 +223,7 @@ def loopback(folder: Path) -> None:
             windows(A, A, "127.0.0.1")
         with tcpdump(folder / "http.pcap", "lo", A):
             server = subprocess.Popen(
-                [
-                    "ip",
-                    "netns",
-                    "exec",
-                    A,
-                    sys.executable,
-                    "-m",
-                    "http.server",
-                    "8080",
-                    "--directory",
-                    str(folder),
-                ],
+                ["ip", "netns", "exec", A, sys.executable, "-m", "http.server", "8080", "--directory", str(folder)],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )

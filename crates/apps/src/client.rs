@@ -39,8 +39,8 @@ pub struct Request {
     pub response: Response,
 }
 
-/// See the top of this file. The order of calls: [`Client::on_timer`] at the start and when [`Client::next_timer`] is due; then,
-/// and after every event, [`Client::take_request`] until it returns None.
+/// See the top of this file. The order of calls: [`Client::on_timer`] at the start and when [`Client::next_timer`] is
+/// due; then, and after every event, [`Client::take_request`] until it returns None.
 pub trait Client: Send + Debug {
     /// Sizes and version of its requests.
     fn http(&self) -> &HttpPlan;

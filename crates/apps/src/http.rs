@@ -1,13 +1,14 @@
-//! HTTP over one connection: requests and responses as byte counts on streams. It holds both ends, because the reader of a
-//! stream without content can't see where a message ends.
+//! HTTP over one connection: requests and responses as byte counts on streams. It holds both ends, because the reader
+//! of a stream without content can't see where a message ends.
 //!
 //! ```text
 //! HTTP/1.1  one response after the other, in the order of the requests [RFC 9112 §9.3]
-//! HTTP/2    DATA frames of at most 16 KiB, of the responses in turn [RFC 9113 §4.2, §6.1]; written while less than 64 KiB
-//!           waits unsent, so that a later response gets its turn
+//! HTTP/2    DATA frames of at most 16 KiB, of the responses in turn [RFC 9113 §4.2, §6.1]; written while less than 64
+//!           KiB waits unsent, so that a later response gets its turn
 //! HTTP/3    a QUIC stream for each request [RFC 9114 §4.1]; the QUIC endpoint sends its streams in turn
 //! ```
-//! Left out: priorities [RFC 9218], flow control of HTTP/2's streams, header compression (sizes are given), server push.
+//! Left out: priorities [RFC 9218], flow control of HTTP/2's streams, header compression (sizes are given), server
+//! push.
 
 use crate::plan::Http;
 use std::collections::{BTreeMap, VecDeque};
@@ -241,8 +242,8 @@ mod tests {
         assert_eq!(all(&mut x, 1500), [(1, 300)]);
     }
 
-    /// Two responses of 40,000 bytes: frames of 16,384, 16,384 and 7232 bytes with headers of 9 bytes, in turn. With 64 KiB
-    /// unsent nothing more is written: after four frames, 65,572 bytes.
+    /// Two responses of 40,000 bytes: frames of 16,384, 16,384 and 7232 bytes with headers of 9 bytes, in turn. With 64
+    /// KiB unsent nothing more is written: after four frames, 65,572 bytes.
     #[test]
     fn responses_of_http_2_take_turns() {
         let mut x = Exchange::new(Http::H2);

@@ -1,5 +1,5 @@
-//! Applications as a person sees them, without I/O: a video player, a web page, a voice call, and HTTP over connections. The
-//! caller has the clock, the connections and the timers; sizes are bytes without content.
+//! Applications as a person sees them, without I/O: a video player, a web page, a voice call, and HTTP over
+//! connections. The caller has the clock, the connections and the timers; sizes are bytes without content.
 //!
 //! ```text
 //! player   requests segments by a rule (abr), keeps the media clock (playback), reports what a viewer saw

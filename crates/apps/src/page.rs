@@ -1,16 +1,16 @@
 //! A web page: objects that are requested when the objects before them have arrived.
 //!
 //! The document is requested at the start. An object is requested some time after the object that names it has arrived
-//! (a script that runs, for example), or after the load event. The load event is the arrival of the last object that doesn't
-//! wait for it [HTML §13.2.7 "The end"]. A page that is loaded again uses new connections and no cache.
+//! (a script that runs, for example), or after the load event. The load event is the arrival of the last object that
+//! doesn't wait for it [HTML §13.2.7 "The end"]. A page that is loaded again uses new connections and no cache.
 
 use crate::client::{Client, Request, Response};
 use crate::plan::{After, HttpPlan, PagePlan};
 use dumbbell_units::{Dur, Time};
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a person waited for, from the start of the flow for the first load, from the first request for the others; the mean
-/// over loads, s. None if no load came so far.
+/// What a person waited for, from the start of the flow for the first load, from the first request for the others; the
+/// mean over loads, s. None if no load came so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PageMetrics {
     /// First byte of the document.
@@ -238,8 +238,8 @@ mod tests {
         std::iter::from_fn(|| page.take_request(now)).map(|r| r.object).collect()
     }
 
-    /// The document arrives at 100 ms, the script at 200 ms; it runs for 50 ms; the image arrives at 400 ms: the load event.
-    /// The ad arrives at 600 ms, the next load begins 2 s later.
+    /// The document arrives at 100 ms, the script at 200 ms; it runs for 50 ms; the image arrives at 400 ms: the load
+    /// event. The ad arrives at 600 ms, the next load begins 2 s later.
     #[test]
     fn objects_follow_their_dependencies() {
         let mut p = page(2);
@@ -258,10 +258,7 @@ mod tests {
         p.on_complete(3, at(600));
         let m = p.metrics();
         let ms = |s: Option<f64>| s.map(|s| (s * 1e3).round());
-        assert_eq!(
-            [m.first_byte_s, m.onload_s, m.load_time_s].map(ms),
-            [Some(80.0), Some(400.0), Some(600.0)]
-        );
+        assert_eq!([m.first_byte_s, m.onload_s, m.load_time_s].map(ms), [Some(80.0), Some(400.0), Some(600.0)]);
         assert_eq!((p.is_over(), p.next_timer(), m.loads), (false, Some(at(2600)), (1, 1)));
         p.on_timer(at(2600));
         assert!(p.wants_new_connections() && !p.wants_new_connections());

@@ -193,13 +193,9 @@ impl VideoPlan {
     pub fn check(&self) -> Result<(), &'static str> {
         let ladder = &self.ladder_bps;
         let level = if let AbrPlan::Fixed { level } = self.abr { level } else { 0 };
-        let half_lives =
-            if let AbrPlan::Rate { half_lives_ns, .. } = self.abr { half_lives_ns } else { [1; 2] };
+        let half_lives = if let AbrPlan::Rate { half_lives_ns, .. } = self.abr { half_lives_ns } else { [1; 2] };
         let rules = [
-            (
-                self.length_ns > 0 && self.segment_ns > 0,
-                "the lengths of video and segment must be above zero",
-            ),
+            (self.length_ns > 0 && self.segment_ns > 0, "the lengths of video and segment must be above zero"),
             (ladder.first().is_some_and(|r| *r > 0), "the ladder needs bit rates above zero"),
             (ladder.windows(2).all(|w| w[0] < w[1]), "the bit rates of the ladder must ascend"),
             (level < ladder.len(), "the ladder has no such level"),

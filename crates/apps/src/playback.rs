@@ -4,8 +4,8 @@
 //! Starting --(start_ns buffered)--> Playing --(buffer empty)--> Stalled --(resume_ns buffered)--> Playing
 //!                                      `--(end of the video)--> Ended
 //! ```
-//! A stall begins when the buffer is empty before the end of the video, and ends when `resume_ns` of media, or the rest of the
-//! video, is buffered. An empty buffer that is filled at the same instant is no stall.
+//! A stall begins when the buffer is empty before the end of the video, and ends when `resume_ns` of media, or the rest
+//! of the video, is buffered. An empty buffer that is filled at the same instant is no stall.
 
 use dumbbell_units::{Dur, Time};
 
@@ -169,8 +169,8 @@ mod tests {
         Time::ZERO + S(seconds)
     }
 
-    /// 12 s of video in segments of 4 s that arrive at 1, 7 and 20 s: playback from 1 to 5, stall until 7, playback until 11,
-    /// stall until 20, playback until 24.
+    /// 12 s of video in segments of 4 s that arrive at 1, 7 and 20 s: playback from 1 to 5, stall until 7, playback
+    /// until 11, stall until 20, playback until 24.
     #[test]
     fn stalls_are_the_times_without_media() {
         let mut p = Playback::new(S(12), S(4), S(4));

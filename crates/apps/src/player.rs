@@ -1,9 +1,10 @@
 //! A video player: it requests segments one after the other, and plays them.
 //!
-//! A segment is requested when the one before has arrived and less than `buffer` is buffered. After the buffer has reached
-//! `buffer`, requests pause until less than `refill` is left. A rule that limits the buffer itself (BOLA) replaces both.
-//! A segment can be played when it is complete, as with a player that appends whole segments to a SourceBuffer. A progressive
-//! download is one response whose media can be played as it arrives; only the server limits how far it is ahead.
+//! A segment is requested when the one before has arrived and less than `buffer` is buffered. After the buffer has
+//! reached `buffer`, requests pause until less than `refill` is left. A rule that limits the buffer itself (BOLA)
+//! replaces both. A segment can be played when it is complete, as with a player that appends whole segments to a
+//! SourceBuffer. A progressive download is one response whose media can be played as it arrives; only the server limits
+//! how far it is ahead.
 
 use crate::abr::{Abr, Choice, Download, View};
 use crate::client::{Client, Limit, Request, Response};
@@ -276,8 +277,7 @@ impl Client for Player {
         self.levels.push(level);
         let id = self.next_request(Some(level), content, now);
         let response = Response { bytes: content + self.plan.http.header_bytes, limit: self.limit(bitrate) };
-        let object =
-            if self.plan.progressive.is_some() { "video".into() } else { format!("segment {number}") };
+        let object = if self.plan.progressive.is_some() { "video".into() } else { format!("segment {number}") };
         Some(Request { id, object, content, bitrate: Some(bitrate), response })
     }
 

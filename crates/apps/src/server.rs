@@ -87,7 +87,8 @@ mod tests {
         assert_eq!(server.next_timer(), None);
     }
 
-    /// 10,000 bytes with a burst of 4000, then blocks of 2000 bytes at 1000 bytes/s: 4000 at 0 s, 6000 at 2 s, 8000 at 4 s.
+    /// 10,000 bytes with a burst of 4000, then blocks of 2000 bytes at 1000 bytes/s: 4000 at 0 s, 6000 at 2 s, 8000 at
+    /// 4 s.
     #[test]
     fn a_limited_response_comes_in_blocks() {
         let mut server = Server::default();

@@ -28,8 +28,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for table in [Kind::Flows, Kind::Udp, Kind::Quic, Kind::Classes, Kind::Phases]
-        .map(|kind| found.rows(kind, &[0, 1, 2, 3]))
+    for table in
+        [Kind::Flows, Kind::Udp, Kind::Quic, Kind::Classes, Kind::Phases].map(|kind| found.rows(kind, &[0, 1, 2, 3]))
     {
         for row in 0..table.rows().min(8) {
             for (name, values) in &table.columns {

@@ -68,14 +68,7 @@ impl Flow {
         }
     }
 
-    fn segment(
-        &mut self,
-        from_client: bool,
-        seq: u32,
-        flags: TcpFlags,
-        payload: u32,
-        options: TcpOptions,
-    ) -> Segment {
+    fn segment(&mut self, from_client: bool, seq: u32, flags: TcpFlags, payload: u32, options: TcpOptions) -> Segment {
         let d = usize::from(!from_client);
         self.id = self.id.wrapping_add(1);
         let ack = if from_client { self.isn[1].wrapping_add(1) } else { self.number(self.arrived) };
@@ -98,8 +91,7 @@ impl Flow {
     }
 
     fn open(&mut self, out: &mut Out) -> io::Result<()> {
-        let options =
-            TcpOptions { mss: Some(1460), wscale: Some(7), sack_permitted: true, ..TcpOptions::default() };
+        let options = TcpOptions { mss: Some(1460), wscale: Some(7), sack_permitted: true, ..TcpOptions::default() };
         let syn = self.segment(true, self.isn[0], TcpFlags::SYN, 0, options);
         out.put(&Segment { ack: Seq(0), ..syn }, true)?;
         out.time += 20_000_000;
@@ -163,8 +155,7 @@ fn main() -> io::Result<()> {
     };
     let number = |i: usize, default: u64| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(default);
     let (packets, flows) = (number(1, 1_730_000), number(2, 4));
-    let file =
-        PcapWriter::new(BufWriter::with_capacity(1 << 20, File::create(path)?), LinkType::ETHERNET, 262_144)?;
+    let file = PcapWriter::new(BufWriter::with_capacity(1 << 20, File::create(path)?), LinkType::ETHERNET, 262_144)?;
     let mut out = Out { file, packet: Vec::new(), time: 1_700_000_000_000_000_000, packets: 0 };
     let mut flows: Vec<Flow> = (0..flows as u16).map(Flow::new).collect();
     for flow in &mut flows {

@@ -1,9 +1,10 @@
-//! The measurements of transfers, or the shares of classes that a forest gives them. `validation/classify/grow_forest.py` calls it.
+//! The measurements of transfers, or the shares of classes that a forest gives them.
+//! `validation/classify/grow_forest.py` calls it.
 //!
 //!     cargo run --release -p dumbbell-capture --example classify_rounds -- ROUNDS.csv [FOREST.bin]
 //!
-//! Each line of `ROUNDS.csv` is a transfer: its number, MSS, 1 if captured at the sender, and the rounds, each with its fields
-//! separated by spaces. Each line of the output is a transfer that is long enough: its number, then its values.
+//! Each line of `ROUNDS.csv` is a transfer: its number, MSS, 1 if captured at the sender, and the rounds, each with its
+//! fields separated by spaces. Each line of the output is a transfer that is long enough: its number, then its values.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -17,22 +18,8 @@ use dumbbell_capture::flow::side::Limit;
 
 fn round(text: &str) -> Option<Round> {
     let fields: Vec<i64> = text.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-    let &[
-        start,
-        end,
-        flight,
-        bytes,
-        acked,
-        rtt_min,
-        rtt_sum,
-        rtts,
-        again,
-        echoes,
-        fast,
-        timeout,
-        repairing,
-        limit,
-    ] = &fields[..]
+    let &[start, end, flight, bytes, acked, rtt_min, rtt_sum, rtts, again, echoes, fast, timeout, repairing, limit] =
+        &fields[..]
     else {
         return None;
     };
@@ -50,8 +37,7 @@ fn round(text: &str) -> Option<Round> {
         fast: fast != 0,
         timeout: timeout != 0,
         repairing: repairing != 0,
-        limit: [Limit::Idle, Limit::Application, Limit::Window, Limit::Recovery, Limit::Network]
-            [limit as usize],
+        limit: [Limit::Idle, Limit::Application, Limit::Window, Limit::Recovery, Limit::Network][limit as usize],
     })
 }
 

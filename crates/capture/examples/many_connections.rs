@@ -2,8 +2,9 @@
 //!
 //!     cargo run --release -p dumbbell-capture --example many_connections -- FILE [CONNECTIONS] [OPEN] [close]
 //!
-//! `OPEN` connections are open at once; their packets alternate. Each has a handshake, a request of 300 bytes, a response
-//! of two segments, and, with `close`, a FIN of both sides. Captured at the client, whose round-trip time is 20 ms.
+//! `OPEN` connections are open at once; their packets alternate. Each has a handshake, a request of 300 bytes, a
+//! response of two segments, and, with `close`, a FIN of both sides. Captured at the client, whose round-trip time is
+//! 20 ms.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -58,10 +59,7 @@ fn packet(n: u64, step: usize, clock: u32) -> Segment {
         ack: if begins && client { Seq(0) } else { Seq(isn[1 - own].wrapping_add(ack)) },
         flags: if begins && client { SYN } else { flags | ACK },
         window: 502,
-        options: TcpOptions {
-            timestamps: Some((clock, if begins && client { 0 } else { clock })),
-            ..options
-        },
+        options: TcpOptions { timestamps: Some((clock, if begins && client { 0 } else { clock })), ..options },
         aligned: false,
         payload,
     }

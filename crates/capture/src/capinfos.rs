@@ -1,5 +1,5 @@
-//! Capture properties as text, with the lines and digits of `capinfos` [Wireshark capinfos.c]. Hashes of the file are left
-//! out; times are in UTC.
+//! Capture properties as text, with the lines and digits of `capinfos` [Wireshark capinfos.c]. Hashes of the file are
+//! left out; times are in UTC.
 
 use std::fmt::Write as _;
 

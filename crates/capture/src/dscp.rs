@@ -1,5 +1,5 @@
-//! Counts of differentiated services code points [RFC 2474 §3], in the order of their first packets. 0 isn't counted: most
-//! packets have it.
+//! Counts of differentiated services code points [RFC 2474 §3], in the order of their first packets. 0 isn't counted:
+//! most packets have it.
 
 /// Packets with each code point.
 pub(crate) type Counts = Vec<(u8, u32)>;

@@ -65,8 +65,7 @@ impl Key {
 impl Table {
     /// Appends the rows as JSON objects with `separator` between them: a comma, or a line feed.
     pub fn write_json(&self, separator: u8, to: &mut Vec<u8>) {
-        let keys: Vec<Key> =
-            self.columns.iter().enumerate().map(|(n, (name, _))| Key::new(n, name)).collect();
+        let keys: Vec<Key> = self.columns.iter().enumerate().map(|(n, (name, _))| Key::new(n, name)).collect();
         for row in 0..self.rows() {
             if row > 0 {
                 to.push(separator);
@@ -84,8 +83,8 @@ impl Table {
 fn float(x: f64, to: &mut Vec<u8>) {
     /// Decimals of most quantities: milliseconds with nanoseconds, segments.
     const SCALE: f64 = 1e6;
-    // Different decimals of at most 15 digits are different numbers. So a decimal of 15 digits that is read as `x` is, without
-    // zeros at its end, the shortest one.
+    // Different decimals of at most 15 digits are different numbers. So a decimal of 15 digits that is read as `x` is,
+    // without zeros at its end, the shortest one.
     let scaled = (x * SCALE).round_ties_even();
     if scaled.abs() < 1e15 && scaled / SCALE == x && (x.abs() >= 1e-4 || x == 0.0 && x.is_sign_positive()) {
         if x < 0.0 {
@@ -151,25 +150,11 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             state >> 11
         };
-        let mut values =
-            vec![0.0, -0.0, 1.0, 1e15, 1e16, 999_999_999.999_999, 1e9, 0.1, 1e-5, 9.9e-5, 1e-4, 0.3, 2.5];
-        values.extend([
-            0.1 + 0.2,
-            1.0 / 3.0,
-            f64::MAX,
-            f64::MIN_POSITIVE,
-            5e-324,
-            123_456.789,
-            4_503_599_627.370_497,
-        ]);
+        let mut values = vec![0.0, -0.0, 1.0, 1e15, 1e16, 999_999_999.999_999, 1e9, 0.1, 1e-5, 9.9e-5, 1e-4, 0.3, 2.5];
+        values.extend([0.1 + 0.2, 1.0 / 3.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 123_456.789, 4_503_599_627.370_497]);
         for _ in 0..20_000 {
             let n = next();
-            values.extend([
-                n as f64,
-                (n >> (n % 50)) as f64 / 1e6,
-                (n % 1_000_000) as f64 / 1e3,
-                n as f64 / 7e9,
-            ]);
+            values.extend([n as f64, (n >> (n % 50)) as f64 / 1e6, (n % 1_000_000) as f64 / 1e3, n as f64 / 7e9]);
             values.push(f64::from_bits(n << 11 | n));
         }
         for x in values.into_iter().flat_map(|x| [x, -x]).filter(|x| x.is_finite()) {

@@ -1,16 +1,16 @@
 //! A compact form of the state of a connection, for the many that are idle or have ended.
 //!
-//! A state is a tree of integers, most of which are small or 0. Each integer is written in as few bytes as it needs, a run
-//! of zeros as its length, and a time as the difference from the time before it. The state of an idle connection, about
-//! 5 KB with its tables, takes 200 to 600 bytes.
+//! A state is a tree of integers, most of which are small or 0. Each integer is written in as few bytes as it needs, a
+//! run of zeros as its length, and a time as the difference from the time before it. The state of an idle connection,
+//! about 5 KB with its tables, takes 200 to 600 bytes.
 //!
-//! A number `t` below 2^56 takes `len` bytes of seven bits each: little-endian, the lowest bits of the first byte are a 1
-//! after `len - 1` zeros. Numbers 0 to 2 begin a run of zeros: 1 and 2 are its length, after 0 the length follows. The integer
-//! `n` is the number `n + 2`, or the byte 0 and its eight bytes. Zeros at the end are left out.
+//! A number `t` below 2^56 takes `len` bytes of seven bits each: little-endian, the lowest bits of the first byte are a
+//! 1 after `len - 1` zeros. Numbers 0 to 2 begin a run of zeros: 1 and 2 are its length, after 0 the length follows.
+//! The integer `n` is the number `n + 2`, or the byte 0 and its eight bytes. Zeros at the end are left out.
 //!
 //! A value is unpacked into an existing one, whose memory is used again: most of the time of a capture with many open
-//! connections would be allocations. A type lists its fields with [`fields!`](crate::pack::fields), which does not compile
-//! if one is missing.
+//! connections would be allocations. A type lists its fields with [`fields!`](crate::pack::fields), which does not
+//! compile if one is missing.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
@@ -549,8 +549,8 @@ plain!(
     }
 );
 
-/// Implements [`Pack`] for a structure by its fields, all of which must be listed. A semicolon separates groups of fields: a
-/// group that is blank, such as the counts of a rare event, is written and read as a whole.
+/// Implements [`Pack`] for a structure by its fields, all of which must be listed. A semicolon separates groups of
+/// fields: a group that is blank, such as the counts of a rare event, is written and read as a whole.
 macro_rules! fields {
     ($type:ty { $($($field:ident),+ $(,)?);+ }) => {
         impl $crate::pack::Pack for $type {

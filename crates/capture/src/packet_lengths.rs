@@ -37,12 +37,7 @@ pub struct PacketLengths {
 
 impl Default for PacketLengths {
     fn default() -> Self {
-        Self {
-            all: Counter::default(),
-            ranges: std::array::from_fn(|_| Counter::default()),
-            first: None,
-            elapsed: 0.0,
-        }
+        Self { all: Counter::default(), ranges: std::array::from_fn(|_| Counter::default()), first: None, elapsed: 0.0 }
     }
 }
 
@@ -114,10 +109,8 @@ impl PacketLengths {
 
     /// The table as tshark prints it.
     pub fn report(&self) -> String {
-        let head =
-            ["Count", "Average", "Min Val", "Max Val", "Rate (ms)", "Percent", "Burst Rate", "Burst Start"];
-        let cells: Vec<(String, [String; 8])> =
-            self.rows().iter().map(|row| (row.title(), row.cells())).collect();
+        let head = ["Count", "Average", "Min Val", "Max Val", "Rate (ms)", "Percent", "Burst Rate", "Burst Start"];
+        let cells: Vec<(String, [String; 8])> = self.rows().iter().map(|row| (row.title(), row.cells())).collect();
         // A column is as wide as its longest value.
         let least = |i: usize| if i == 7 { 11 } else { 12 };
         let width = |i: usize| cells.iter().map(|(_, c)| c[i].len()).fold(least(i), usize::max) + 2;
@@ -197,8 +190,8 @@ impl Counter {
 /// Search for the busiest window.
 #[derive(Clone, Debug)]
 struct Burst {
-    /// Buckets of the current window, by number. As in Wireshark the first one is empty at time 0, so a first burst within
-    /// 100 ms begins at 0.
+    /// Buckets of the current window, by number. As in Wireshark the first one is empty at time 0, so a first burst
+    /// within 100 ms begins at 0.
     buckets: VecDeque<Bucket>,
     /// Number of frames in the buckets.
     sum: u64,
@@ -289,8 +282,9 @@ mod tests {
     #[test]
     fn the_burst_is_the_busiest_100_ms() {
         let mut table = PacketLengths::default();
-        // Buckets of 5 ms: 0, then 60, 61, 62 (one frame each), then 79 and 80 (two each). When bucket 80 is added, bucket
-        // 60 is 20 buckets older and is removed: 1+1+2+2 = 6 frames in 100 ms, and the window begins with bucket 61, at 307 ms.
+        // Buckets of 5 ms: 0, then 60, 61, 62 (one frame each), then 79 and 80 (two each). When bucket 80 is added,
+        // bucket 60 is 20 buckets older and is removed: 1+1+2+2 = 6 frames in 100 ms, and the window begins with bucket
+        // 61, at 307 ms.
         for at in [0, 302, 307, 312, 396, 397, 401, 402] {
             table.add(Some(at * MS), 100);
         }

@@ -53,8 +53,7 @@ impl Properties {
                 None => encapsulations.push((interface.link, interface.frames)),
             }
         }
-        let digits =
-            |interface: u32| reader.interfaces().get(interface as usize).map_or(9, |i| i.resolution.digits());
+        let digits = |interface: u32| reader.interfaces().get(interface as usize).map_or(9, |i| i.resolution.digits());
         Self {
             file: reader.name().to_owned(),
             kind: reader.kind(),
@@ -89,8 +88,9 @@ impl Properties {
         Some(self.last?.saturating_sub(self.first?))
     }
 
-    /// The duration in seconds, `None` if it is 0. As in Wireshark it is the difference of the two times as floating-point
-    /// numbers, which have a resolution of a quarter of a microsecond today; the rates of short captures depend on that.
+    /// The duration in seconds, `None` if it is 0. As in Wireshark it is the difference of the two times as
+    /// floating-point numbers, which have a resolution of a quarter of a microsecond today; the rates of short captures
+    /// depend on that.
     fn seconds(&self) -> Option<f64> {
         self.duration()?;
         let whole = |ns: i64| ns.div_euclid(1_000_000_000) as f64 + ns.rem_euclid(1_000_000_000) as f64 / 1e9;

@@ -78,8 +78,7 @@ impl Interval {
             *a += b;
         }
         if later.flights > 0 {
-            self.flight_min =
-                if self.flights > 0 { self.flight_min.min(later.flight_min) } else { later.flight_min };
+            self.flight_min = if self.flights > 0 { self.flight_min.min(later.flight_min) } else { later.flight_min };
             self.flight_max = self.flight_max.max(later.flight_max);
             self.flight_last = later.flight_last;
             self.flights += later.flights;

@@ -1,5 +1,5 @@
-//! UDP conversations (pairs of endpoints, in the order of their first datagrams), and the search for QUIC in them [RFC 9000
-//! §14.1, §17.2].
+//! UDP conversations (pairs of endpoints, in the order of their first datagrams), and the search for QUIC in them [RFC
+//! 9000 §14.1, §17.2].
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! Malformed files: the corpus of `fuzz/`, the captures of `data`, and random changes of both.
 //!
-//! `FUZZ_ROUNDS=1000000 cargo test --release -p dumbbell-capture --test fuzz -- random_mutations --nocapture` tries more;
-//! `FUZZ_SEED` sets the seed.
+//! `FUZZ_ROUNDS=1000000 cargo test --release -p dumbbell-capture --test fuzz -- random_mutations --nocapture` tries
+//! more; `FUZZ_SEED` sets the seed.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
@@ -14,8 +14,7 @@ use std::process::Command;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> =
-        entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
+    let mut files: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
     files.sort();
     files
 }
@@ -144,16 +143,15 @@ fn random_mutations_cause_no_panic() {
     if !is_alone("random_mutations_cause_no_panic") {
         return;
     }
-    let number = |name: &str, default: u64| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
+    let number =
+        |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let seeds = data();
     let mut chance = Chance(number("FUZZ_SEED", 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     for round in 0..number("FUZZ_ROUNDS", 30_000) {
         let mut input = seeds[chance.below(seeds.len())].clone();
         change(&mut input, &seeds, &mut chance);
-        let target = [harness::file, harness::analysis, harness::pcap, harness::pcapng, harness::frame]
-            [chance.below(5)];
+        let target =
+            [harness::file, harness::analysis, harness::pcap, harness::pcapng, harness::frame][chance.below(5)];
         let caught = std::panic::catch_unwind(|| target(&input));
         if caught.is_err() {
             let kept = std::env::temp_dir().join(format!("dumbbell-fuzz-input-{}", std::process::id()));
@@ -165,8 +163,8 @@ fn random_mutations_cause_no_panic() {
     assert!(peak_memory_kib() < 400 * 1024, "{} KiB", peak_memory_kib());
 }
 
-/// True in a process that runs only this test; otherwise runs it in such a process. Memory is measured for whole processes,
-/// and the other tests use some at the same time.
+/// True in a process that runs only this test; otherwise runs it in such a process. Memory is measured for whole
+/// processes, and the other tests use some at the same time.
 fn is_alone(test: &str) -> bool {
     const ALONE: &str = "DUMBBELL_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
@@ -186,8 +184,8 @@ fn peak_memory_kib() -> u64 {
     line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
 }
 
-/// False lengths cost no memory: a record of 2^32 - 1 bytes, a block of 2^32 - 4, a record of 16 MiB of which the file has
-/// 100 bytes.
+/// False lengths cost no memory: a record of 2^32 - 1 bytes, a block of 2^32 - 4, a record of 16 MiB of which the file
+/// has 100 bytes.
 #[test]
 #[cfg(target_os = "linux")]
 fn false_lengths_cost_no_memory() {
@@ -195,8 +193,7 @@ fn false_lengths_cost_no_memory() {
         return;
     }
     let before = peak_memory_kib();
-    let mut record =
-        vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+    let mut record = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
     record.extend([0; 8]);
     record.extend([0xff; 8]);
     harness::file(&record);

@@ -1,11 +1,10 @@
 //! Measures the cost of an ACK in a variant: `acks NAME ACKS` acknowledges segments and prints the last window.
 //!
-//! The path has 100 Mbit/s and 40 ms, an ACK covers two segments, the queueing delay rises and falls by 10 ms each second,
-//! and one of 5,000 ACKs reports a loss. The data in flight follows the window, up to 1,000 segments.
+//! The path has 100 Mbit/s and 40 ms, an ACK covers two segments, the queueing delay rises and falls by 10 ms each
+//! second, and one of 5,000 ACKs reports a loss. The data in flight follows the window, up to 1,000 segments.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
-    Setup, build,
+    AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent, Setup, build,
 };
 use dumbbell_units::{Dur, Time};
 use std::error::Error;
@@ -20,13 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mss = MSS as f64;
     let start = Setup { paced: true, selective_acks: true, ..Setup::new(mss, 10.0 * mss, f64::INFINITY) };
     let mut cc = build(&name, &[], &start)?;
-    let mut cx = Cx {
-        now: Time(0),
-        mss,
-        initial_window: 10.0 * mss,
-        increase: Increase::PerByte,
-        whole_segments: false,
-    };
+    let mut cx =
+        Cx { now: Time(0), mss, initial_window: 10.0 * mss, increase: Increase::PerByte, whole_segments: false };
     cc.on_established(Some(Dur::millis(40)), &cx);
     let (mut una, mut nxt) = (1, 1);
     for n in 0..acks {
@@ -36,8 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             if cc.wants_sent() {
                 let flight = nxt - una;
                 nxt += MSS;
-                let ev =
-                    SentEvent { bytes: MSS, flight, snd_nxt: nxt, retransmission: false, app_limited: false };
+                let ev = SentEvent { bytes: MSS, flight, snd_nxt: nxt, retransmission: false, app_limited: false };
                 cc.on_sent(&ev, &cx);
             } else {
                 nxt += MSS;

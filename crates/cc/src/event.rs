@@ -1,5 +1,6 @@
-//! The events that the endpoint reports to a variant, and the properties that are fixed for a connection. Every field is valid in every
-//! call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the initial sequence number.
+//! The events that the endpoint reports to a variant, and the properties that are fixed for a connection. Every field
+//! is valid in every call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the
+//! initial sequence number.
 
 use dumbbell_units::{Dur, Time};
 use std::ops::Range;
@@ -56,7 +57,8 @@ pub struct Setup {
     pub paced: bool,
     /// True if the endpoint can detect more than one loss per round trip [RFC 2018].
     pub selective_acks: bool,
-    /// The name of the stack's preset (`linux` also for `linux-tuned`); parameters of a variant may have other defaults on it.
+    /// The name of the stack's preset (`linux` also for `linux-tuned`); parameters of a variant may have other defaults
+    /// on it.
     pub preset: &'static str,
     /// The seed of the variant's random numbers; differs for each connection of each flow.
     pub seed: u64,
@@ -108,8 +110,8 @@ pub struct SentEvent {
     pub app_limited: bool,
 }
 
-/// A segment is sent while nothing is in flight [Linux tcp_output.c tcp_event_data_sent, CA_EVENT_TX_START]. This happens
-/// at the start, after a pause, when one ACK covers a small window completely, and when everything except a
+/// A segment is sent while nothing is in flight [Linux tcp_output.c tcp_event_data_sent, CA_EVENT_TX_START]. This
+/// happens at the start, after a pause, when one ACK covers a small window completely, and when everything except a
 /// retransmission has been delivered or lost.
 #[derive(Clone, Copy, Debug)]
 pub struct TxStart {
@@ -200,16 +202,16 @@ pub struct AckEvent {
     pub departs: Time,
     /// Bytes declared lost with this ACK.
     pub lost: u64,
-    /// Those of the newly delivered bytes that arrived with a congestion mark, as the receiver reports them (Accurate ECN
-    /// or the echo of DCTCP); 0 with the echo of RFC 3168.
+    /// Those of the newly delivered bytes that arrived with a congestion mark, as the receiver reports them (Accurate
+    /// ECN or the echo of DCTCP); 0 with the echo of RFC 3168.
     pub marked: u64,
     /// The delivery rate sample of this ACK; None if nothing was delivered or the interval is too short.
     pub rate: Option<RateSample>,
 }
 
 impl AckEvent {
-    /// The next ACK of a connection that cwnd limits: it acknowledges `acked` bytes and nothing else is to report. `outstanding`:
-    /// SND.UNA and SND.NXT after it. Others are this one with the fields that differ.
+    /// The next ACK of a connection that cwnd limits: it acknowledges `acked` bytes and nothing else is to report.
+    /// `outstanding`: SND.UNA and SND.NXT after it. Others are this one with the fields that differ.
     #[must_use]
     #[inline(always)] // for each ACK
     pub fn in_order(acked: u64, outstanding: Range<u64>, now: Time) -> AckEvent {
@@ -254,8 +256,8 @@ pub enum Congestion {
 pub struct CongestionEvent {
     /// The signal.
     pub kind: Congestion,
-    /// The window that the reduction starts from, in bytes: FlightSize without the segments of limited transmit [RFC 5681
-    /// §3.2 step 2], or cwnd, by the setting of the stack.
+    /// The window that the reduction starts from, in bytes: FlightSize without the segments of limited transmit [RFC
+    /// 5681 §3.2 step 2], or cwnd, by the setting of the stack.
     pub window: f64,
     /// When the lost segment was last sent.
     pub lost_sent_at: Time,
@@ -286,8 +288,8 @@ pub struct CwndValidation {
 pub struct AckArrival {
     /// Bytes by which it advances snd_una.
     pub acked: u64,
-    /// True if it advances snd_una, has no SACK blocks and doesn't change the receive window: CA_ACK_SLOWPATH is not set
-    /// [Linux tcp_input.c tcp_in_ack_event].
+    /// True if it advances snd_una, has no SACK blocks and doesn't change the receive window: CA_ACK_SLOWPATH is not
+    /// set [Linux tcp_input.c tcp_in_ack_event].
     pub fast_path: bool,
     /// The RTT sample of this ACK.
     pub rtt: Option<Dur>,

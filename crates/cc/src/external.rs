@@ -78,8 +78,8 @@ impl Failure {
     }
 }
 
-/// Validates the result of an external variant. A window below one segment becomes one segment, so that the connection can
-/// always send.
+/// Validates the result of an external variant. A window below one segment becomes one segment, so that the connection
+/// can always send.
 ///
 /// # Errors
 /// The name of the value that is not a valid amount.

@@ -2,9 +2,9 @@
 //!
 //! A congestion control algorithm receives events from the endpoint ([`CongestionControl`]) and returns one thing, a
 //! [`Control`]: cwnd, ssthresh, pacing rate. It is pure: no clock, no I/O, no global state. Loss detection and loss
-//! recovery (Tahoe, Reno, NewReno, SACK) belong to the endpoint, crate `dumbbell-tcp`. The variants tahoe, reno, newreno
-//! and sack therefore share one algorithm and differ in their [`LossRecovery`]; Vegas or CUBIC are algorithms of their
-//! own.
+//! recovery (Tahoe, Reno, NewReno, SACK) belong to the endpoint, crate `dumbbell-tcp`. The variants tahoe, reno,
+//! newreno and sack therefore share one algorithm and differ in their [`LossRecovery`]; Vegas or CUBIC are algorithms
+//! of their own.
 //!
 //! ```text
 //! lib.rs        the trait CongestionControl, its result Control, Phase
@@ -17,8 +17,8 @@
 //!               NAME/linux.rs (the integer arithmetic of Linux's net/ipv4/tcp_NAME.c)
 //! ```
 //!
-//! A new variant is one file in `variants/`, one row in `variants/mod.rs`, its test in `tests/variants/` and its page in
-//! `docs/reference/variants/`.
+//! A new variant is one file in `variants/`, one row in `variants/mod.rs`, its test in `tests/variants/` and its page
+//! in `docs/reference/variants/`.
 //!
 //! # Units
 //! Windows are `f64` bytes, not an integer type: RFC 5681 §3.1 (3) adds SMSS*SMSS/cwnd per ACK and RFC 9438 computes
@@ -35,8 +35,8 @@ mod variant;
 mod variants;
 
 pub use event::{
-    AckArrival, AckEvent, CaState, Congestion, CongestionEvent, CwndValidation, Cx, Increase, LostEvent,
-    RateSample, RecoveryExit, SentEvent, Setup, SlowStart, TxStart,
+    AckArrival, AckEvent, CaState, Congestion, CongestionEvent, CwndValidation, Cx, Increase, LostEvent, RateSample,
+    RecoveryExit, SentEvent, Setup, SlowStart, TxStart,
 };
 pub use external::{External, Failure, validate_control};
 pub use registry::{build, find, registry};
@@ -175,8 +175,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         true
     }
 
-    /// True if [`AckEvent::rate`] and [`CongestionControl::on_lost`] are needed. Otherwise the endpoint keeps no delivery rates:
-    /// the rate is None, and losses aren't reported one by one.
+    /// True if [`AckEvent::rate`] and [`CongestionControl::on_lost`] are needed. Otherwise the endpoint keeps no
+    /// delivery rates: the rate is None, and losses aren't reported one by one.
     fn wants_rates(&self) -> bool {
         true
     }

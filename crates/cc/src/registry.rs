@@ -18,8 +18,7 @@ pub fn registry() -> &'static [Variant] {
 pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
     let is_named = |v: &&Variant| v.name == name || v.aliases.contains(&name);
     registry().iter().find(is_named).ok_or_else(|| {
-        let names =
-            registry().iter().map(|v| v.name).chain(registry().iter().flat_map(|v| v.aliases).copied());
+        let names = registry().iter().map(|v| v.name).chain(registry().iter().flat_map(|v| v.aliases).copied());
         ParamError { name: "name".into(), message: unknown_name("variant", name, names) }
     })
 }
@@ -28,11 +27,7 @@ pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
 ///
 /// # Errors
 /// An unknown name, an unknown parameter, a value out of range, or values that contradict each other.
-pub fn build(
-    name: &str,
-    given: &[(String, Raw)],
-    setup: &Setup,
-) -> Result<Box<dyn CongestionControl>, ParamError> {
+pub fn build(name: &str, given: &[(String, Raw)], setup: &Setup) -> Result<Box<dyn CongestionControl>, ParamError> {
     let row = find(name)?;
     (row.build)(&Params::read(&row.params_on(setup.preset), given)?, setup)
 }

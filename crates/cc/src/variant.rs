@@ -85,7 +85,8 @@ pub struct Variant {
     pub own_recovery: bool,
     /// The congestion feedback that it needs.
     pub ecn: EcnUse,
-    /// Its response to a loss. In this field and the next two, "none" means no response; the registry's tests verify it.
+    /// Its response to a loss. In this field and the next two, "none" means no response; the registry's tests verify
+    /// it.
     pub on_loss: &'static str,
     /// Its response to growing delay.
     pub on_delay: &'static str,
@@ -128,9 +129,8 @@ impl Variant {
     /// Returns its parameters with their defaults on the stack with this preset.
     #[must_use]
     pub fn params_on(&self, preset: &str) -> Vec<Spec> {
-        let own = |spec: &Spec| {
-            self.stack_defaults.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name)
-        };
+        let own =
+            |spec: &Spec| self.stack_defaults.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name);
         self.params.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, _, d)| d), ..*s }).collect()
     }
 }

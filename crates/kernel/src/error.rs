@@ -1,4 +1,5 @@
-//! The errors of this crate: a refused part of a scenario with its place, a failed system call with its step, invalid data.
+//! The errors of this crate: a refused part of a scenario with its place, a failed system call with its step, invalid
+//! data.
 
 use std::io;
 use thiserror::Error;

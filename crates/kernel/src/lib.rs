@@ -15,13 +15,14 @@
 //! ```
 //! The binary `dumbbell-guest` is the only process of the virtual machine; on a host it runs the modules of `host`.
 //!
-//! Sources: `[Linux file identifier]` refers to Linux 6.12. Headers are in include/uapi/linux, `tcp_*.c` and other files of
-//! TCP/IP in net/ipv4, `sch_*.c` in net/sched, unless a path is given. Manual pages are cited as `[name(section)]`.
+//! Sources: `[Linux file identifier]` refers to Linux 6.12. Headers are in include/uapi/linux, `tcp_*.c` and other
+//! files of TCP/IP in net/ipv4, `sch_*.c` in net/sched, unless a path is given. Manual pages are cited as
+//! `[name(section)]`.
 //!
-//! Times are `u64` in ns and rates `u64` in bit/s here, with the unit in the name or its comment, instead of `units::Time`,
-//! `Dur` and `Rate`: they are copied from the plan's JSON into netlink attributes, `timespec`s and timestamps of the kernel,
-//! which are such integers, and a wrapper would be removed at almost every use. The meters use `Time` and `Dur` where they
-//! call the simulator's statistics.
+//! Times are `u64` in ns and rates `u64` in bit/s here, with the unit in the name or its comment, instead of
+//! `units::Time`, `Dur` and `Rate`: they are copied from the plan's JSON into netlink attributes, `timespec`s and
+//! timestamps of the kernel, which are such integers, and a wrapper would be removed at almost every use. The meters
+//! use `Time` and `Dur` where they call the simulator's statistics.
 
 mod error;
 mod plan;

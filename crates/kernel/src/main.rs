@@ -1,5 +1,6 @@
 //! `dumbbell-guest`: process 1 of the virtual machine; on a host, the process that executes a run (`host`), tries the
-//! host's features (`probe`), or starts a program in a process namespace; on another machine, the agent (`agent`, `router`).
+//! host's features (`probe`), or starts a program in a process namespace; on another machine, the agent (`agent`,
+//! `router`).
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -18,9 +19,7 @@ fn main() {
         Some("probe") => dumbbell_kernel::host::probe::print(),
         _ if std::process::id() == 1 => dumbbell_kernel::guest::run(),
         _ => {
-            eprintln!(
-                "dumbbell-guest: started by dumbbell run --backend kernel, or as a virtual machine's init"
-            );
+            eprintln!("dumbbell-guest: started by dumbbell run --backend kernel, or as a virtual machine's init");
             std::process::exit(2);
         }
     }

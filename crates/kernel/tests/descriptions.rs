@@ -63,10 +63,7 @@ fn a_link_is_described_with_all_its_features() {
             json!({"drops": [{"flow": 0, "data_only": true, "packets": [4, 7], "spans_ns": [[0, 1_000_000_000]]}]}),
             "drops of f: 4, 7, all from 0 s to 1 s",
         ),
-        (
-            json!({"duplication": {"share": 0.005, "delay_ns": 1_000_000}}),
-            "duplicates 0.5 % of packets, 1 ms later",
-        ),
+        (json!({"duplication": {"share": 0.005, "delay_ns": 1_000_000}}), "duplicates 0.5 % of packets, 1 ms later"),
         (
             json!({"reordering": {"share": 0.01, "gap": 1, "correlation": 0.0, "delay_ns": 3_000_000, "extent": 2}}),
             "holds 1 % of packets back for 3 ms or 2 packets",
@@ -93,10 +90,7 @@ fn values_over_time_and_traces_are_described() {
     let step = |at: u64, value: u64, ramp: bool| json!({"at_ns": at, "value": value, "ramp": ramp});
     let steps = [step(0, 10_000_000, false), step(1_000_000_000, 5_000_000, true)];
     let rate = json!({"rate_course": {"steps": steps, "period_ns": 2_000_000_000u64, "start_ns": 0}});
-    assert!(
-        link(rate)
-            .starts_with("link a->b: 10 Mbit/s from 0 s, 5 Mbit/s linearly until 1 s, repeated every 2 s;")
-    );
+    assert!(link(rate).starts_with("link a->b: 10 Mbit/s from 0 s, 5 Mbit/s linearly until 1 s, repeated every 2 s;"));
     let trace = json!({"opportunities": {"counts": [[1, 2], [5, 1]], "period_ms": 6}});
     assert!(link(trace).starts_with("link a->b: 3 opportunities of 1500 bytes in 6 ms, repeated;"));
 }

@@ -58,7 +58,8 @@ fn a_link_is_a_queue_at_the_node_and_a_netem_in_its_own_namespace() {
     let link = &layout.links[0];
     let queue = find(link.egress);
     assert_eq!(queue.namespace, 1); // r1
-    // A packet of 1500 bytes, and the bytes that 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet don't count.
+    // A packet of 1500 bytes, and the bytes that 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet
+    // don't count.
     let expected = Qdisc::Tbf {
         rate_bps: 10_000_000,
         burst: 1500 + 5 + 1,
@@ -87,10 +88,7 @@ fn data_and_acknowledgments_have_a_route_at_every_hop() {
             let route = routes.iter().find(|r| r.to == Some(target) || r.to.is_none()).unwrap();
             let wire = layout.pairs.iter().find(|w| w.ends.iter().any(|e| e.index == route.oif)).unwrap();
             let here = wire.ends.iter().position(|e| e.index == route.oif).unwrap();
-            assert_eq!(
-                wire.ends[here].namespace, namespace,
-                "a route over an interface of another namespace"
-            );
+            assert_eq!(wire.ends[here].namespace, namespace, "a route over an interface of another namespace");
             namespace = wire.ends[1 - here].namespace;
             seen.push(layout.namespaces[namespace].name.clone());
             assert!(seen.len() < 20, "a loop: {seen:?}");
@@ -208,16 +206,14 @@ fn disciplines_are_described_in_the_syntax_of_tc() {
     // CoDel is under htb, which takes a packet when it is sent; the bucket holds 4 µs of 10 Mbit/s.
     let codel = step(json!({"name": "codel", "params": {"limit": "100 packets", "ce_threshold": "1 ms"}}));
     assert!(codel[0].ends_with("parent 1: classid 1:1 htb rate 10000000bit burst 6b cburst 6b"), "{codel:?}");
-    assert!(
-        codel[1].ends_with("codel target 5000us limit 100 interval 100000us ce_threshold 1000us"),
-        "{codel:?}"
-    );
+    assert!(codel[1].ends_with("codel target 5000us limit 100 interval 100000us ce_threshold 1000us"), "{codel:?}");
     let red = json!({
         "gentle": false, "min_th": "10 packets", "max_th": "30 packets", "weight": 0.001953125, "max_p": "10 %",
         "mean_packet": "1000 bytes", "limit": "100 packets", "ecn": true,
     });
     let red = step(json!({"name": "red", "params": red}));
-    // RED is in a band of ets, so that it sees idle times. ets holds one packet of 1500 bytes: 10 packets are 15,000 - 1500.
+    // RED is in a band of ets, so that it sees idle times. ets holds one packet of 1500 bytes: 10 packets are
+    // 15,000 - 1500.
     assert!(red[0].ends_with("parent 1:1 handle 2: ets bands 1 strict 1"), "{red:?}");
     assert!(red[1].contains("parent 2:1 handle 3:"), "{red:?}");
     assert!(red[1].contains("red limit 148500 min 13500 max 43500 avpkt 1000 probability 0.1"), "{red:?}");
@@ -231,15 +227,15 @@ fn thresholds_of_red_mean_the_same_as_in_the_simulator() {
             "gentle": false, "min_th": min, "max_th": max, "weight": weight, "mean_packet": "1000 bytes", "limit": "1000 packets",
         }}})
     };
-    // 10,000 bytes are 10 packets of mean_packet, and 10 full packets of 1500 are 15,000 bytes, less the packet that ets holds.
+    // 10,000 bytes are 10 packets of mean_packet, and 10 full packets of 1500 are 15,000 bytes, less the packet that
+    // ets holds.
     let steps = VethTopology::new(&plan(queue("10000 bytes", "30 packets", 1.0 / 512.0)), Target::default());
     let text = steps.unwrap().steps().join("\n");
     assert!(text.contains("red limit 1498500 min 13500 max 43500"), "{text}");
     // The average has 31 bits, of which the weight takes 13: 2^18 = 262,144 bytes; 180 packets are 270,000.
     let refused = refusal(queue("100 packets", "180 packets", 1.0 / 8192.0));
     assert!(
-        refused
-            .contains("links.r1->d1.queue.max_th: 270000 bytes (180 full packets): with a weight of 2^-13"),
+        refused.contains("links.r1->d1.queue.max_th: 270000 bytes (180 full packets): with a weight of 2^-13"),
         "{refused}"
     );
     assert!(refused.contains("less than 262144 bytes"), "{refused}");
@@ -253,8 +249,7 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
         let host = layout.namespaces.into_iter().find(|n| n.name == "f.from").unwrap();
         host.sysctls.into_iter().filter(|(name, _)| name.ends_with("mem")).collect::<Vec<_>>()
     };
-    let of =
-        |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
+    let of = |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
     // [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem]; half of 128 KiB is window at the start
     // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
     let stock = of("4096 131072 6291456", "4096 16384 4194304");
@@ -262,19 +257,21 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
     assert_eq!(sysctls(json!({"name": "rfc"})), stock);
     let tuned = of("4096 33554432 268435456", "4096 1048576 268435456");
     assert_eq!(sysctls(json!({"name": "linux-tuned"})), tuned);
-    let other =
-        json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
+    let other = json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
     assert_eq!(sysctls(other)[0].1, "4096 2097152 8388608");
 }
 
 #[test]
 fn variants_and_stacks_are_set_as_far_as_the_kernel_can() {
-    let layout = VethTopology::new(&plan(json!({"transport": {
-        "kind": "tcp",
-        "variant": {"name": "cubic", "params": {"beta": 0.8, "fast_convergence": false}},
-        "stack": {"name": "linux", "params": {"initial_window": "4 packets", "mss": "1000 bytes", "rack": false,
-                                              "prr": true}},
-    }})), Target::default())
+    let layout = VethTopology::new(
+        &plan(json!({"transport": {
+            "kind": "tcp",
+            "variant": {"name": "cubic", "params": {"beta": 0.8, "fast_convergence": false}},
+            "stack": {"name": "linux", "params": {"initial_window": "4 packets", "mss": "1000 bytes", "rack": false,
+                                                  "prr": true}},
+        }})),
+        Target::default(),
+    )
     .unwrap();
     // 0.8 x 1024 = 819.2.
     assert_eq!(layout.boot, ["tcp_cubic.beta=819", "tcp_cubic.fast_convergence=0"]);
@@ -293,9 +290,7 @@ fn flows_of_one_variant_must_have_the_same_parameters() {
     other.name = "g".into();
     plan.flows.push(other);
     assert_eq!(VethTopology::new(&plan, Target::default()).unwrap().boot, ["tcp_vegas.alpha=3"]);
-    let dumbbell_plan::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else {
-        unreachable!()
-    };
+    let dumbbell_plan::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else { unreachable!() };
     variant.params.clear();
     let message = VethTopology::new(&plan, Target::default()).unwrap_err().to_string();
     assert!(message.starts_with("flows.g.variant: other parameters than flow 'f'"), "{message}");
@@ -318,12 +313,8 @@ fn drr_has_a_class_for_each_class_of_packets_chosen_by_their_source() {
         format!("tc -n 'r1' qdisc add {device} parent 1:1 handle 2: drr"),
         format!("tc -n 'r1' class add {device} parent 2: classid 2:1 drr quantum 1500"),
         format!("tc -n 'r1' qdisc add {device} parent 2:1 handle 3: pfifo limit 100"),
-        format!(
-            "tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.0 classid 2:1"
-        ),
-        format!(
-            "tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.1 classid 2:2"
-        ),
+        format!("tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.0 classid 2:1"),
+        format!("tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.1 classid 2:2"),
     ] {
         assert!(text.contains(&step), "{step}\n{text:#?}");
     }
@@ -375,10 +366,7 @@ fn settings_that_the_kernel_counts_differently_are_converted() {
 #[test]
 fn refusals_name_the_place_and_the_reason() {
     let cases = [
-        (
-            json!({"drops": [{"flow": null, "data_only": true, "packets": [3], "spans_ns": []}]}),
-            "links.r1->d1.drops",
-        ),
+        (json!({"drops": [{"flow": null, "data_only": true, "packets": [3], "spans_ns": []}]}), "links.r1->d1.drops"),
         (json!({"loss": {"p": 0.1, "r": 0.5, "loss_bad": 1.0, "loss_good": 0.0}}), "links.r1->d1.loss"),
         (json!({"queue": {"name": "blue"}}), "links.r1->d1.queue.discipline: 'blue' given"),
         (json!({"queue": {"name": "red"}}), "links.r1->d1.queue.gentle"),

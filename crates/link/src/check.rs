@@ -29,9 +29,7 @@ pub fn loss(plan: &LossPlan) -> Result<(), &'static str> {
 /// The errors of [`probability`].
 pub fn jitter(plan: &JitterPlan) -> Result<(), &'static str> {
     match *plan {
-        JitterPlan::Pareto { shape, .. } if !shape.is_finite() || shape <= 1.0 => {
-            Err("the shape must be above 1")
-        }
+        JitterPlan::Pareto { shape, .. } if !shape.is_finite() || shape <= 1.0 => Err("the shape must be above 1"),
         _ => Ok(()),
     }
 }
@@ -54,11 +52,7 @@ pub fn reordering(plan: &ReorderingPlan) -> Result<(), &'static str> {
 /// # Errors
 /// The errors of [`probability`].
 pub fn policer(plan: &PolicerPlan) -> Result<(), &'static str> {
-    if plan.rate_bps == 0 || plan.burst_bytes == 0 {
-        Err("rate and burst must be above zero")
-    } else {
-        Ok(())
-    }
+    if plan.rate_bps == 0 || plan.burst_bytes == 0 { Err("rate and burst must be above zero") } else { Ok(()) }
 }
 
 /// Checks a profile.
@@ -98,9 +92,7 @@ pub fn opportunities(plan: &OpportunitiesPlan) -> Result<(), &'static str> {
     if plan.period_ms == 0 {
         return Err("the duration of the trace must be above zero");
     }
-    if counts.windows(2).any(|w| w[0].0 >= w[1].0)
-        || counts.iter().any(|&(ms, n)| ms > plan.period_ms || n == 0)
-    {
+    if counts.windows(2).any(|w| w[0].0 >= w[1].0) || counts.iter().any(|&(ms, n)| ms > plan.period_ms || n == 0) {
         return Err("times must be ascending and within the period, each with a count above zero");
     }
     Ok(())

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! per packet: each packet is corrupted with this probability
-//! per bit:    each bit is inverted with probability b, independently: a packet of n bytes is corrupted with probability
-//!             1 - (1 - b)^(8 n)
+//! per bit:    each bit is inverted with probability b, independently: a packet of n bytes is corrupted with
+//!             probability 1 - (1 - b)^(8 n)
 //! ```
 
 use dumbbell_units::random::Stream;

@@ -141,10 +141,6 @@ impl Opportunities {
     #[must_use]
     pub fn bytes_between(&self, from: Time, end: Time, outages: &Outages) -> u64 {
         let moments = std::iter::successors(Some(self.after(from)), |at| Some(self.after(*at)));
-        moments
-            .take_while(|at| *at <= end)
-            .filter(|at| outages.until(*at).is_none())
-            .map(|at| self.bytes_at(at))
-            .sum()
+        moments.take_while(|at| *at <= end).filter(|at| outages.until(*at).is_none()).map(|at| self.bytes_at(at)).sum()
     }
 }

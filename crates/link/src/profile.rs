@@ -93,12 +93,7 @@ impl Profile {
     pub fn piece(&self, t: Time) -> Piece {
         let ProfilePlan { steps, period_ns, start_ns } = &self.plan;
         let Some(since) = t.0.checked_sub(*start_ns) else {
-            return Piece {
-                begin: Time::ZERO,
-                end: Time(*start_ns),
-                from: steps[0].value,
-                to: steps[0].value,
-            };
+            return Piece { begin: Time::ZERO, end: Time(*start_ns), from: steps[0].value, to: steps[0].value };
         };
         let offset = period_ns.map_or(since, |p| since % p);
         let base = Time(t.0 - offset);

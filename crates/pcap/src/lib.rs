@@ -1,8 +1,8 @@
-//! Writing of captures: pcapng and pcap files [draft-ietf-opsawg-pcapng, draft-ietf-opsawg-pcap], and packets with correct
-//! headers and checksums [RFC 1071].
+//! Writing of captures: pcapng and pcap files [draft-ietf-opsawg-pcapng, draft-ietf-opsawg-pcap], and packets with
+//! correct headers and checksums [RFC 1071].
 //!
-//! Reading is in `dumbbell-capture`, which needs threads and libraries in C for decompression and cryptography. The simulator
-//! only writes, and so it compiles for every target of Rust, such as WebAssembly.
+//! Reading is in `dumbbell-capture`, which needs threads and libraries in C for decompression and cryptography. The
+//! simulator only writes, and so it compiles for every target of Rust, such as WebAssembly.
 
 mod link_names;
 mod link_type;

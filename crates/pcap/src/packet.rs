@@ -87,8 +87,8 @@ pub struct IcmpEcho {
 }
 
 impl Segment {
-    /// Replaces the content of `buffer` by at most `snaplen` bytes of the packet, from its IP header on. Returns the length
-    /// of the packet on the wire.
+    /// Replaces the content of `buffer` by at most `snaplen` bytes of the packet, from its IP header on. Returns the
+    /// length of the packet on the wire.
     pub fn write(&self, buffer: &mut Vec<u8>, snaplen: usize) -> u32 {
         let (ip, mut sum) = ip_header(buffer, self.from.ip(), self.to.ip());
         buffer.extend(self.from.port().to_be_bytes());
@@ -157,8 +157,8 @@ pub fn ethernet(packet: &mut Vec<u8>, from: [u8; 6], to: [u8; 6]) {
     packet.splice(0..0, header);
 }
 
-/// Writes the addresses at their place in the IP header; [`finish`] writes the other fields. Returns the header's length
-/// and the checksum over the addresses, the start of the pseudo-header.
+/// Writes the addresses at their place in the IP header; [`finish`] writes the other fields. Returns the header's
+/// length and the checksum over the addresses, the start of the pseudo-header.
 fn ip_header(buffer: &mut Vec<u8>, from: IpAddr, to: IpAddr) -> (usize, Checksum) {
     buffer.clear();
     match (from, to) {
@@ -184,14 +184,7 @@ fn ip_header(buffer: &mut Vec<u8>, from: IpAddr, to: IpAddr) -> (usize, Checksum
 }
 
 /// Fills in the IP header and appends the payload. Returns the packet's length on the wire.
-fn finish(
-    buffer: &mut Vec<u8>,
-    ip: usize,
-    protocol: u8,
-    fields: &IpFields,
-    payload: u32,
-    snaplen: usize,
-) -> u32 {
+fn finish(buffer: &mut Vec<u8>, ip: usize, protocol: u8, fields: &IpFields, payload: u32, snaplen: usize) -> u32 {
     let len = buffer.len() as u32 + payload;
     let class = fields.dscp << 2 | fields.ecn.bits();
     if ip == 20 {
@@ -207,8 +200,7 @@ fn finish(
         buffer[10..12].copy_from_slice(&sum.to_be_bytes());
     } else {
         let payload_len = u16::try_from(len - 40).unwrap_or(0).to_be_bytes();
-        let front =
-            [0x60 | class >> 4, class << 4, 0, 0, payload_len[0], payload_len[1], protocol, fields.ttl];
+        let front = [0x60 | class >> 4, class << 4, 0, 0, payload_len[0], payload_len[1], protocol, fields.ttl];
         buffer[..8].copy_from_slice(&front);
     }
     buffer.resize((len as usize).min(snaplen), 0);

@@ -106,14 +106,7 @@ impl<W: Write> PcapngWriter<W> {
     /// # Errors
     ///
     /// If a write fails, or if the interface is not described.
-    pub fn frame(
-        &mut self,
-        interface: u32,
-        time: Time,
-        len: u32,
-        data: &[u8],
-        comments: &[&str],
-    ) -> io::Result<()> {
+    pub fn frame(&mut self, interface: u32, time: Time, len: u32, data: &[u8], comments: &[&str]) -> io::Result<()> {
         if interface >= self.interfaces {
             let message = format!("interface {interface} of {} isn't described", self.interfaces);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));

@@ -1,5 +1,5 @@
-//! Checks a plan: indices in range, valid amounts. The Python package checks scenarios with more detailed messages; these
-//! checks protect the back ends from plans that another program has written.
+//! Checks a plan: indices in range, valid amounts. The Python package checks scenarios with more detailed messages;
+//! these checks protect the back ends from plans that another program has written.
 
 use crate::error::PlanError;
 use crate::link_plan::LinkPlan;
@@ -74,8 +74,8 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
         }
     }
     for point in &plan.capture.points {
-        let known = point.nodes.iter().all(|&n| n < plan.nodes.len())
-            && point.links.iter().all(|&l| l < plan.links.len());
+        let known =
+            point.nodes.iter().all(|&n| n < plan.nodes.len()) && point.links.iter().all(|&l| l < plan.links.len());
         if !known || point.nodes.len() + point.links.len() == 0 {
             return refuse(format!("capture.{}", point.name), "must name nodes or links of the plan");
         }
@@ -113,8 +113,7 @@ fn check_medium(medium: &MediumPlan, plan: &Plan) -> Result<(), (&'static str, S
     if (down.from, down.to) != (up.to, up.from) {
         return refuse("up", "must lead back from the end of 'down' to its start");
     }
-    if medium.nodes.len() != medium.wifi.stations.len() || medium.nodes.iter().any(|n| *n >= plan.nodes.len())
-    {
+    if medium.nodes.len() != medium.wifi.stations.len() || medium.nodes.iter().any(|n| *n >= plan.nodes.len()) {
         return refuse("nodes", "must have a node for each station");
     }
     for link in [down, up] {

@@ -179,8 +179,8 @@ values! {
     Option<u64>: Count true;
 }
 
-/// Declares the columns of a frame: a struct with a documented field for each, and their descriptions. See the top of this
-/// file.
+/// Declares the columns of a frame: a struct with a documented field for each, and their descriptions. See the top of
+/// this file.
 macro_rules! columns {
     // The columns of a flow: each has its merge.
     (merged $(#[$attribute:meta])* pub struct $name:ident {$(

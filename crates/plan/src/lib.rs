@@ -1,7 +1,7 @@
 //! The plan of a run and the shape of its results, the same for every back end.
 //!
 //! ```text
-//! plan.json -> Plan -> check (indices, ranges) -> Routes (shortest paths) -> a back end -> FlowResult, QueueResult, Transfer
+//! plan.json -> Plan -> check (indices, ranges) -> Routes (shortest paths) -> a back end -> FlowResult, QueueResult...
 //! ```
 //! The Python package writes the plan; a back end (simulator, kernel) reads it and fills the results.
 //! [`schema`] derives the JSON Schema of plans from its types. Tests of both sides, in Rust and in Python, check it.
@@ -26,8 +26,8 @@ pub use medium::MediumPlan;
 pub use named::Named;
 pub use optional::Optional;
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, FORMAT, FlowPlan, Plan, ProgramKind, ProgramPlan, QlogVersion,
-    SeriesPlan, TracePlan, TransportPlan,
+    AppPlan, CapturePlan, CapturePoint, FORMAT, FlowPlan, Plan, ProgramKind, ProgramPlan, QlogVersion, SeriesPlan,
+    TracePlan, TransportPlan,
 };
 pub use result::{FRAMES, FlowResult, Name, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};

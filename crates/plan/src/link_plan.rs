@@ -2,8 +2,8 @@
 
 use crate::named::Named;
 use dumbbell_link::{
-    CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
-    ProfilePlan, ReorderingPlan,
+    CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan, ProfilePlan,
+    ReorderingPlan,
 };
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -162,8 +162,7 @@ impl<'de> Visitor<'de> for OneLink {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LinkPlan, A::Error> {
         let mut place = Place::default();
-        let settings =
-            Deserialize::deserialize(MapAccessDeserializer::new(Others { map, place: &mut place }))?;
+        let settings = Deserialize::deserialize(MapAccessDeserializer::new(Others { map, place: &mut place }))?;
         let missing = A::Error::missing_field;
         Ok(LinkPlan {
             name: place.name.ok_or_else(|| missing("name"))?,

@@ -12,14 +12,16 @@ pub struct MediumPlan {
     pub down: usize,
     /// Index of the link from the stations to the access point.
     pub up: usize,
-    /// By station: index of the node at the end of its flows. Packets over the links belong to the station of their flow's end.
+    /// By station: index of the node at the end of its flows. Packets over the links belong to the station of their
+    /// flow's end.
     pub nodes: Vec<usize>,
     /// The medium.
     pub wifi: WifiPlan,
 }
 
 impl MediumPlan {
-    /// The station of the packets of a flow between these nodes, if one of them is one: the receiver's, or else the sender's.
+    /// The station of the packets of a flow between these nodes, if one of them is one: the receiver's, or else the
+    /// sender's.
     #[must_use]
     pub fn station(&self, from: usize, to: usize) -> Option<usize> {
         let of = |node| self.nodes.iter().position(|n| *n == node);

@@ -1,5 +1,5 @@
-//! A number of a result, or none. It takes half the memory of an `Option<f64>`: large plans have many results, and most of
-//! their numbers are none.
+//! A number of a result, or none. It takes half the memory of an `Option<f64>`: large plans have many results, and most
+//! of their numbers are none.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -134,9 +134,9 @@ pub struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// True if the program sets TCP_NODELAY, which turns Nagle's algorithm off. The stack's `nagle` decides if the scenario sets
-    /// it. Else sources at a constant rate set it, as do browsers, web servers and programs with TLS [curl lib/cf-socket.c,
-    /// nginx ngx_http_ssl_module, Chromium].
+    /// True if the program sets TCP_NODELAY, which turns Nagle's algorithm off. The stack's `nagle` decides if the
+    /// scenario sets it. Else sources at a constant rate set it, as do browsers, web servers and programs with TLS
+    /// [curl lib/cf-socket.c, nginx ngx_http_ssl_module, Chromium].
     #[must_use]
     pub fn sets_nodelay(&self) -> bool {
         let TransportPlan::Tcp { stack, tls, .. } = &self.transport else { return false };
@@ -163,8 +163,7 @@ fn known<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 
 fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error> {
     let number = u8::deserialize(from)?;
-    IpVersion::of(number)
-        .ok_or_else(|| serde::de::Error::custom(format!("IP version {number}: 4 or 6 is allowed")))
+    IpVersion::of(number).ok_or_else(|| serde::de::Error::custom(format!("IP version {number}: 4 or 6 is allowed")))
 }
 
 /// The transport of a flow.

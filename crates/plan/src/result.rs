@@ -1,5 +1,5 @@
-//! Results of a run: one row per flow, per direction of a link, per transfer. The field docs are the definitions that the
-//! documentation shows.
+//! Results of a run: one row per flow, per direction of a link, per transfer. The field docs are the definitions that
+//! the documentation shows.
 
 use crate::column::{Better, Column, Connections, FrameColumns, Hosts, Summary, Unit, Value, columns};
 use crate::optional::Optional;
@@ -11,8 +11,8 @@ pub type Name = Cow<'static, str>;
 
 columns! {
     merged
-    /// Metrics of a flow. They cover the flow's measured time: from its start or the start of the measurement, whichever is
-    /// later, to its stop, its completion or the end of the run, whichever is first.
+    /// Metrics of a flow. They cover the flow's measured time: from its start or the start of the measurement,
+    /// whichever is later, to its stop, its completion or the end of the run, whichever is first.
     #[derive(Clone, Debug, Default, Serialize)]
     pub struct FlowResult {
         /// Name of the flow in the scenario.
@@ -36,13 +36,13 @@ columns! {
         #[merge(Main, Sender)]
         #[column(unit = S)]
         pub phase_s: Optional,
-        /// Goodput: payload that reached the receiver in the measured time, each byte counted once, bit/s. UDP and ping: the
-        /// same as the throughput.
+        /// Goodput: payload that reached the receiver in the measured time, each byte counted once, bit/s. UDP and
+        /// ping: the same as the throughput.
         #[merge(Sum, Sender)]
         #[column(unit = BitPerS, better = More, summary = (10, "goodput Mbit/s"))]
         pub goodput_bps: f64,
-        /// Throughput: IP bytes that reached the receiver in the measured time, including headers and retransmissions, bit/s. A
-        /// packet that a link duplicated counts once.
+        /// Throughput: IP bytes that reached the receiver in the measured time, including headers and retransmissions,
+        /// bit/s. A packet that a link duplicated counts once.
         #[merge(Sum, Router)]
         #[column(unit = BitPerS)]
         pub throughput_bps: f64,
@@ -54,12 +54,13 @@ columns! {
         #[merge(Sum, Router)]
         #[column(unit = Bytes)]
         pub sent_bytes: u64,
-        /// Payload bytes that reached the receiver in the measured time, in order or not, each counted once (UDP: IP bytes).
+        /// Payload bytes that reached the receiver in the measured time, in order or not, each counted once (UDP: IP
+        /// bytes).
         #[merge(Sum, Router)]
         #[column(unit = Bytes)]
         pub delivered_bytes: u64,
-        /// Those of the sent packets that never arrived, because they were dropped or lost anywhere on the path before the end
-        /// of the run, with every duplicate that a link made of them.
+        /// Those of the sent packets that never arrived, because they were dropped or lost anywhere on the path before
+        /// the end of the run, with every duplicate that a link made of them.
         #[merge(Sum, Router)]
         #[column(unit = Packets)]
         pub dropped_packets: u64,
@@ -94,8 +95,9 @@ columns! {
         #[merge(Sum, Router)]
         #[column(unit = Bytes)]
         pub duplicate_bytes: u64,
-        /// Mean round-trip time of packets sent once: from sending a packet to the ACK or SACK that first covers it, ms. A
-        /// cumulative ACK that first covers a retransmitted packet gives no RTT. Ping: mean RTT of the answered requests.
+        /// Mean round-trip time of packets sent once: from sending a packet to the ACK or SACK that first covers it,
+        /// ms. A cumulative ACK that first covers a retransmitted packet gives no RTT. Ping: mean RTT of the answered
+        /// requests.
         #[merge(Main, TcpRouter)]
         #[column(unit = Ms, better = Less, summary = (30, "RTT ms"))]
         pub rtt_mean_ms: Optional,
@@ -119,8 +121,8 @@ columns! {
         #[merge(Main, TcpRouter)]
         #[column(unit = Ms)]
         pub rtt_max_ms: Optional,
-        /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes the
-        /// wait of a packet that arrived behind a lost one for the retransmission (head-of-line blocking).
+        /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes
+        /// the wait of a packet that arrived behind a lost one for the retransmission (head-of-line blocking).
         #[merge(Main, TcpRouter)]
         #[column(unit = Ms, better = Less)]
         pub ack_delay_mean_ms: Optional,
@@ -192,11 +194,12 @@ columns! {
         #[merge(Main, Sender)]
         #[column(unit = Packets)]
         pub late_packets: Option<u64>,
-        /// Share of the packets of a voice call that were not played: lost or late, 0 to 1. Packets whose playout time is after
-        /// the flow's end don't count.
+        /// Share of the packets of a voice call that were not played: lost or late, 0 to 1. Packets whose playout time
+        /// is after the flow's end don't count.
         #[merge(Main, Sender)]
         pub playout_loss: Optional,
-        /// Burst ratio of these losses [ITU-T G.107 §7.5]: the mean length of a burst / its mean length if losses were random, 1 to 8.
+        /// Burst ratio of these losses [ITU-T G.107 §7.5]: the mean length of a burst / its mean length if losses were
+        /// random, 1 to 8.
         #[merge(Main, Sender)]
         pub burst_ratio: Optional,
         /// Mean one-way delay of a voice call from mouth to ear: packetization, network and jitter buffer, ms.
@@ -210,18 +213,19 @@ columns! {
         #[merge(Main, Sender)]
         #[column(summary = (80, "MOS"))]
         pub mos: Optional,
-        /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The times of
-        /// videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly they are means
-        /// over its loads.
+        /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The
+        /// times of videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly
+        /// they are means over its loads.
         #[merge(Main, Sender)]
         #[column(unit = S)]
         pub first_byte_s: Optional,
-        /// Time from the start of the flow to the last byte of the video or of the page's last object, s; null if it did not
-        /// arrive.
+        /// Time from the start of the flow to the last byte of the video or of the page's last object, s; null if it
+        /// did not arrive.
         #[merge(Main, Sender)]
         #[column(unit = S)]
         pub load_time_s: Optional,
-        /// Time from the start of the flow to the page's load event: the arrival of the last object that doesn't wait for it, s.
+        /// Time from the start of the flow to the page's load event: the arrival of the last object that doesn't wait
+        /// for it, s.
         #[merge(Main, Sender)]
         #[column(unit = S)]
         pub onload_s: Optional,
@@ -229,8 +233,8 @@ columns! {
         #[merge(Main, Sender)]
         #[column(unit = S)]
         pub startup_delay_s: Optional,
-        /// Number of stalls. A stall begins when the buffer is empty before the end of the video, and ends when `resume_buffer`
-        /// is buffered, or the rest of the video. The startup delay is no stall.
+        /// Number of stalls. A stall begins when the buffer is empty before the end of the video, and ends when
+        /// `resume_buffer` is buffered, or the rest of the video. The startup delay is no stall.
         #[merge(Main, Sender)]
         pub stalls: Option<u64>,
         /// Time of all stalls, s; of one that lasts, until the flow's stop or the end of the run.
@@ -251,8 +255,9 @@ columns! {
         /// Segments with another bit rate than the segment before.
         #[merge(Main, Sender)]
         pub switches: Option<u64>,
-        /// Linear quality of experience: (sum of the segments' bit rates - `switches` weight x sum of the changes between them -
-        /// `stalls` weight x stall_s - `startup` weight x startup_delay_s) / number of segments, bit rates in Mbit/s.
+        /// Linear quality of experience: (sum of the segments' bit rates - `switches` weight x sum of the changes
+        /// between them - `stalls` weight x stall_s - `startup` weight x startup_delay_s) / number of segments, bit
+        /// rates in Mbit/s.
         #[merge(Main, Sender)]
         pub qoe: Optional,
     }
@@ -278,7 +283,8 @@ columns! {
         pub waiting_at_end: u64,
         /// Packets in transmission or on the wire when the measurement began.
         pub on_wire_at_start: u64,
-        /// Packets in transmission or on the wire at the end: on_wire_at_start + departures + duplicated = delivered + wire_losses + on_wire_at_end.
+        /// Packets in transmission or on the wire at the end: on_wire_at_start + departures + duplicated = delivered +
+        /// wire_losses + on_wire_at_end.
         pub on_wire_at_end: u64,
         /// Packets dropped before or in the queue; the `drops_*` columns add up to it.
         #[column(summary = (20, "drops"))]
@@ -310,7 +316,8 @@ columns! {
         /// Reordered packets: a packet sent later arrived before them [RFC 4737 §3.3].
         #[column(summary = (50, "reordered", where_any))]
         pub reordered: u64,
-        /// Largest reordering extent: arrivals since the first of the packets sent later, itself included [RFC 4737 §4.2].
+        /// Largest reordering extent: arrivals since the first of the packets sent later, itself included [RFC 4737
+        /// §4.2].
         pub largest_reordering_extent: u64,
         /// Packets marked CE.
         #[column(summary = (30, "marks"))]
@@ -336,8 +343,8 @@ columns! {
         /// Maximum sojourn time, ms.
         #[column(unit = Ms)]
         pub max_sojourn_ms: Optional,
-        /// Share of the time for which the transmitter was busy, 0 to 1. On a link whose rate changes, or whose outages hold
-        /// packets: wire bits sent / wire bits of capacity.
+        /// Share of the time for which the transmitter was busy, 0 to 1. On a link whose rate changes, or whose outages
+        /// hold packets: wire bits sent / wire bits of capacity.
         #[column(unit = Share, better = More, summary = (10, "utilization %"))]
         pub utilization: f64,
         /// Wire bytes whose transmission began, as a rate, bit/s.
@@ -360,7 +367,8 @@ columns! {
         /// Start time, s: a new connection, or the request of a segment or object.
         #[column(unit = S)]
         pub start_s: f64,
-        /// Time at which its connection was established at the client, s; null except for pages of one response over TCP.
+        /// Time at which its connection was established at the client, s; null except for pages of one response over
+        /// TCP.
         #[column(unit = S)]
         pub connected_s: Option<f64>,
         /// Arrival time of its last byte, s; null if it did not complete.
@@ -406,8 +414,7 @@ mod tests {
     #[test]
     fn summaries_have_their_columns_in_one_order() {
         for frame in FRAMES {
-            let mut places: Vec<u8> =
-                frame.columns.iter().filter_map(|c| c.summary).map(|s| s.place).collect();
+            let mut places: Vec<u8> = frame.columns.iter().filter_map(|c| c.summary).map(|s| s.place).collect();
             let columns = places.len();
             places.sort_unstable();
             places.dedup();
@@ -419,11 +426,7 @@ mod tests {
     fn counts_of_connections_are_added_and_times_are_those_of_the_main_one() {
         let main = || FlowResult { sent_packets: 3, rtt_mean_ms: 40.0.into(), ..FlowResult::default() };
         let mut flow = main();
-        flow.add_connection(&FlowResult {
-            sent_packets: 2,
-            rtt_mean_ms: 90.0.into(),
-            ..FlowResult::default()
-        });
+        flow.add_connection(&FlowResult { sent_packets: 2, rtt_mean_ms: 90.0.into(), ..FlowResult::default() });
         assert_eq!((flow.sent_packets, flow.rtt_mean_ms), (5, main().rtt_mean_ms));
     }
 }

@@ -20,8 +20,8 @@ pub struct Routes {
     feeders: Vec<Feeders>,
 }
 
-/// The next links of one node: `count` entries of `next` from `start` on, for the directions from `first` on. A host has
-/// entries for the directions of its own flows only.
+/// The next links of one node: `count` entries of `next` from `start` on, for the directions from `first` on. A host
+/// has entries for the directions of its own flows only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Row {
     start: usize,
@@ -161,8 +161,8 @@ impl Graph<'_> {
         Graph { plan, into }
     }
 
-    /// Returns the node from which the search for paths to `target` starts: its only neighbor, if it has one. All hosts at
-    /// a router share one search then.
+    /// Returns the node from which the search for paths to `target` starts: its only neighbor, if it has one. All hosts
+    /// at a router share one search then.
     fn search_from(&self, target: usize) -> usize {
         let mut neighbors = self.into[target].iter().map(|&link| self.plan.links[link].from);
         match neighbors.next() {

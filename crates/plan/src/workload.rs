@@ -1,5 +1,5 @@
-//! Workloads: transfers that arrive by a process, with sizes from a distribution. The description is a part of the plan; every
-//! back end draws the same transfers from it, because times and sizes have random streams of their own.
+//! Workloads: transfers that arrive by a process, with sizes from a distribution. The description is a part of the
+//! plan; every back end draws the same transfers from it, because times and sizes have random streams of their own.
 //!
 //! ```text
 //! stream flow/OF/arrivals -> times      OF: the flow, or its group, whose members then begin together
@@ -11,8 +11,8 @@ use dumbbell_units::{Dur, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Most transfers of a flow at a time: with more, the load exceeds the capacity, and the memory of a run would grow without
-/// end.
+/// Most transfers of a flow at a time: with more, the load exceeds the capacity, and the memory of a run would grow
+/// without end.
 pub const MOST_AT_ONCE: usize = 100_000;
 /// Largest size that is drawn, bytes.
 const LARGEST: f64 = 1e15;
@@ -172,8 +172,8 @@ impl SizesPlan {
         if valid { Ok(()) } else { Err("sizes: invalid parameters") }
     }
 
-    /// Returns the size that exceeds a share `u` of all sizes, 0 <= u < 1, bytes. Powers are from a portable library, so that
-    /// draws are identical on all machines.
+    /// Returns the size that exceeds a share `u` of all sizes, 0 <= u < 1, bytes. Powers are from a portable library,
+    /// so that draws are identical on all machines.
     fn at_share(&self, u: f64) -> f64 {
         match self {
             SizesPlan::Uniform { least, most } => least + u * (most - least),

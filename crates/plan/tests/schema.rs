@@ -1,6 +1,6 @@
-//! The schema and the types of the plan agree. The schema is derived, but some types are read by code of their own. In the
-//! example of the schema, which has every object and key, every value is removed and replaced by values of other types and
-//! sizes: the types accept what the schema accepts, and the schema accepts what the types and `check` accept.
+//! The schema and the types of the plan agree. The schema is derived, but some types are read by code of their own. In
+//! the example of the schema, which has every object and key, every value is removed and replaced by values of other
+//! types and sizes: the types accept what the schema accepts, and the schema accepts what the types and `check` accept.
 //!
 //! `tests/plan/test_plan_schema.py` checks the other side: the plans that Python writes are valid by the same schema.
 
@@ -61,19 +61,13 @@ impl Schema {
                 matches!(item_count(given), (found, limit) if found.is_none_or(|n| n as u64 <= limit))
             }
             "items" => list(value).iter().all(|item| self.fits(given, item)),
-            "prefixItems" => {
-                list(value).iter().zip(list(given)).all(|(item, schema)| self.fits(schema, item))
-            }
-            "required" => {
-                value.is_object().then(|| keys(value)).is_none_or(|has| names(given).is_subset(&has))
-            }
+            "prefixItems" => list(value).iter().zip(list(given)).all(|(item, schema)| self.fits(schema, item)),
+            "required" => value.is_object().then(|| keys(value)).is_none_or(|has| names(given).is_subset(&has)),
             "properties" => {
                 let entries = value.as_object().into_iter().flatten();
                 entries.filter_map(|(k, v)| Some((given.get(k)?, v))).all(|(schema, v)| self.fits(schema, v))
             }
-            "additionalProperties" => {
-                given == &json!(true) || keys(value).is_subset(&keys(&schema["properties"]))
-            }
+            "additionalProperties" => given == &json!(true) || keys(value).is_subset(&keys(&schema["properties"])),
             other => panic!("the keyword '{other}' is not read"),
         })
     }
@@ -194,10 +188,7 @@ fn the_example_has_every_object_and_key_of_the_schema() {
     let mut described = 0;
     for object in definitions.chain(alternatives).chain([&schema.root]) {
         for key in keys(&object["properties"]) {
-            assert!(
-                used.contains(&(std::ptr::from_ref(object), key)),
-                "the example lacks '{key}' of {object}"
-            );
+            assert!(used.contains(&(std::ptr::from_ref(object), key)), "the example lacks '{key}' of {object}");
             described += 1;
         }
     }
@@ -225,8 +216,7 @@ fn unknown_keys_are_refused_and_the_types_have_no_other_keys() {
         assert!(!schema.accepts(&plan), "{}", object.pointer);
         let error = read(&plan).expect_err("an unknown key").to_string();
         // Serde lists the keys of the type, so that a key which only the type has is found too.
-        let known =
-            error.split_once(", expected ").map_or("", |(_, list)| list).split('`').skip(1).step_by(2);
+        let known = error.split_once(", expected ").map_or("", |(_, list)| list).split('`').skip(1).step_by(2);
         for key in known {
             assert!(object.schema["properties"].get(key).is_some(), "the schema lacks '{key}': {error}");
             listed += 1;

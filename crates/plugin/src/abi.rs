@@ -8,8 +8,8 @@
 //! | `dumbbell_plugin_table` | `extern "C" fn() -> VTable` | the functions of its variant |
 //!
 //! Each struct of an event mirrors one of `dumbbell-cc`, field by field: if a field is added there and not here, this
-//! file doesn't compile. Times are in ns, windows in bytes. Enumerations are passed as their index, options as a flag and
-//! a value. Texts that vary (the description, parameters, error messages) are UTF-8; the first two are JSON. Every
+//! file doesn't compile. Times are in ns, windows in bytes. Enumerations are passed as their index, options as a flag
+//! and a value. Texts that vary (the description, parameters, error messages) are UTF-8; the first two are JSON. Every
 //! change of the layout or of the JSON keys needs a new [`INTERFACE`].
 
 use dumbbell_cc as cc;
@@ -410,8 +410,7 @@ mod tests {
             rate: Some(sample),
         };
         assert_eq!(format!("{:?}", cc::AckEvent::from(Ack::from(ack))), format!("{ack:?}"));
-        let control =
-            cc::Control { cwnd: 1.5, ssthresh: f64::INFINITY, pacing: Some(Rate(7)), quantum: None };
+        let control = cc::Control { cwnd: 1.5, ssthresh: f64::INFINITY, pacing: Some(Rate(7)), quantum: None };
         assert_eq!(cc::Control::from(Control::from(control)), control);
     }
 }

@@ -105,10 +105,7 @@ unsafe extern "C" fn observe(algorithm: *const c_void, row: *mut f64, len: usize
         let mut values = Vec::new();
         algorithm.observe(&mut values);
         if values.len() != len {
-            return Err(format!(
-                "observe returns {} values, but the variant has {len} columns",
-                values.len()
-            ));
+            return Err(format!("observe returns {} values, but the variant has {len} columns", values.len()));
         }
         // SAFETY: the caller guarantees it, and the lengths are equal.
         unsafe { row.copy_from_nonoverlapping(values.as_ptr(), len) };
@@ -189,10 +186,7 @@ pub(crate) fn catch<T>(error: Sink, work: impl FnOnce() -> Result<T, String>) ->
             let message = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
             let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
             let location = PANIC_LOCATION.with(|l| l.borrow().clone());
-            error.write(&format!(
-                "{location}: panic: {}",
-                message.unwrap_or_else(|| "of an unknown kind".into())
-            ));
+            error.write(&format!("{location}: panic: {}", message.unwrap_or_else(|| "of an unknown kind".into())));
             None
         }
     }

@@ -39,8 +39,7 @@ fn code<T: PartialEq>(values: &[T], value: &T) -> u8 {
 
 impl Description {
     pub(crate) fn of(row: &Variant) -> Description {
-        let param =
-            |s: &Spec| [s.name.to_owned(), s.kind.to_string(), s.default.to_owned(), s.doc.to_owned()];
+        let param = |s: &Spec| [s.name.to_owned(), s.kind.to_string(), s.default.to_owned(), s.doc.to_owned()];
         Description {
             built_with: env!("CARGO_PKG_VERSION").to_owned(),
             name: row.name.to_owned(),

@@ -50,12 +50,13 @@
 //! });
 //! ```
 //!
-//! **Loading** (feature `load`): [`load`] returns a [`cc::External`], [`load_discipline`] a [`qdisc::external::External`].
+//! **Loading** (feature `load`): [`load`] returns a [`cc::External`], [`load_discipline`] a
+//! [`qdisc::external::External`].
 //!
 //! **The interface.** Two libraries built by different compilers share only C's calling convention and layout: [`abi`]
-//! defines the events, the replies and one table of functions in them. Its number, [`abi::INTERFACE`], changes with every
-//! change of these; a library with another number is refused. [`discipline`] has the same for disciplines, with a number of its own. A panic ends the run with an error that has its
-//! source location; the process continues.
+//! defines the events, the replies and one table of functions in them. Its number, [`abi::INTERFACE`], changes with
+//! every change of these; a library with another number is refused. [`discipline`] has the same for disciplines, with a
+//! number of its own. A panic ends the run with an error that has its source location; the process continues.
 
 pub mod abi;
 pub mod discipline;
@@ -83,8 +84,8 @@ pub use dumbbell_units as units;
 pub mod prelude {
     pub use dumbbell_cc::common::{LossDriven, Window};
     pub use dumbbell_cc::{
-        AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, EcnUse,
-        LossRecovery, LostEvent, Phase, RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant,
+        AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, EcnUse, LossRecovery,
+        LostEvent, Phase, RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant,
     };
     pub use dumbbell_qdisc::{
         Backlog, Discipline, DropReason, Ecn, Fifo, Limit, LinkInfo, Packet, Qdisc, QdiscContext, aqm,
@@ -122,7 +123,8 @@ macro_rules! export_variant {
     };
 }
 
-/// Exports a queue discipline from a library of type `cdylib`. The argument is its [`Discipline`] row, a constant expression.
+/// Exports a queue discipline from a library of type `cdylib`. The argument is its [`Discipline`] row, a constant
+/// expression.
 #[macro_export]
 macro_rules! export_discipline {
     ($row:expr) => {

@@ -92,9 +92,7 @@ impl LoadedVariant {
             serde_json::from_str(&text).map_err(|e| LoadError(format!("its description is invalid: {e}")))?;
         let params = description.params.iter().cloned();
         Ok(LoadedVariant {
-            params: params
-                .map(|[name, kind, default, doc]| ParameterInfo { name, kind, default, doc })
-                .collect(),
+            params: params.map(|[name, kind, default, doc]| ParameterInfo { name, kind, default, doc }).collect(),
             variant: static_row(name, description),
             vtable,
             library: watch::Library::new(name),
@@ -395,13 +393,7 @@ mod tests {
     };
 
     fn loss(kind: cc::Congestion) -> cc::CongestionEvent {
-        cc::CongestionEvent {
-            kind,
-            window: 10_000.0,
-            lost_sent_at: Time(0),
-            lost_transmissions: 1,
-            backoffs: 0,
-        }
+        cc::CongestionEvent { kind, window: 10_000.0, lost_sent_at: Time(0), lost_transmissions: 1, backoffs: 0 }
     }
 
     fn setup() -> cc::Setup {

@@ -44,8 +44,7 @@ unsafe extern "C" {
 fn ended_by(library: usize) -> ! {
     let libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = libraries.get(library).map_or("", String::as_str);
-    let _ =
-        writeln!(std::io::stderr(), "error: the library of '{}' has ended the process", name.escape_debug());
+    let _ = writeln!(std::io::stderr(), "error: the library of '{}' has ended the process", name.escape_debug());
     // SAFETY: the function has no preconditions [POSIX _exit].
     unsafe { _exit(ERROR) }
 }

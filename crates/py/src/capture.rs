@@ -73,8 +73,8 @@ impl CaptureOutput {
         Kind::ALL.into_iter().map(Kind::name).collect()
     }
 
-    /// A table: a dict of arrays of one length, by column name; with `numbers` only the rows of these TCP connections (or
-    /// UDP conversations). Raises KeyError for an unknown table.
+    /// A table: a dict of arrays of one length, by column name; with `numbers` only the rows of these TCP connections
+    /// (or UDP conversations). Raises KeyError for an unknown table.
     #[pyo3(signature = (name, numbers = None))]
     fn table(&self, py: Python<'_>, name: &str, numbers: Option<Vec<u64>>) -> PyResult<Py<PyDict>> {
         arrays(py, py.detach(|| self.rows(name, numbers.as_deref()))?)
@@ -281,10 +281,10 @@ pub(crate) fn capture_labels() -> Vec<&'static str> {
 
 /// Analyzes capture files, without holding the GIL.
 ///
-/// `progress(file, bytes, size, frames)` is called periodically; an exception in it ends the analysis, and if it returns False,
-/// the analysis ends as at the end of the files. `packets(tables)` is called with a dict of tables (`packets`, `sacks`,
-/// `spurious`) for each chunk of segments; with `log` or `live` with `log` (JSON lines of connections that have ended) or
-/// `live` (the flows of the last second) instead. Raises CaptureError.
+/// `progress(file, bytes, size, frames)` is called periodically; an exception in it ends the analysis, and if it
+/// returns False, the analysis ends as at the end of the files. `packets(tables)` is called with a dict of tables
+/// (`packets`, `sacks`, `spurious`) for each chunk of segments; with `log` or `live` with `log` (JSON lines of
+/// connections that have ended) or `live` (the flows of the last second) instead. Raises CaptureError.
 #[pyfunction]
 #[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = true, from_ns = None, to_ns = None,
     log = false, live = false, threads = 2, max_open = None, max_ready = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
@@ -372,8 +372,7 @@ pub(crate) fn analyze(
                 }));
             }
         };
-        let on_chunk: Option<&mut dyn FnMut(Chunk)> =
-            if packets.is_some() { Some(&mut on_chunk) } else { None };
+        let on_chunk: Option<&mut dyn FnMut(Chunk)> = if packets.is_some() { Some(&mut on_chunk) } else { None };
         let found = analysis::analyze(&files, &options, &mut report, on_chunk);
         (found, error.into_inner())
     });
@@ -385,8 +384,9 @@ pub(crate) fn analyze(
 }
 
 /// Matches the packets of two captures of one path, without holding the GIL. Returns a dict of the tables `flows` and
-/// `series`, and of `offset_ns`, `drift`, `both_ways`, `round_trip_ms`, `interval_ns`, `packets` (of a, of b, of both) and
-/// `damage`. With `matches` it also has a table `matches` (frames, time and delay of each packet). Raises CaptureError.
+/// `series`, and of `offset_ns`, `drift`, `both_ways`, `round_trip_ms`, `interval_ns`, `packets` (of a, of b, of both)
+/// and `damage`. With `matches` it also has a table `matches` (frames, time and delay of each packet). Raises
+/// CaptureError.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, interval_ns = None, same_clock = false, matches = false, progress = None))]
 pub(crate) fn analyze_pair(

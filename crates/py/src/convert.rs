@@ -149,12 +149,7 @@ impl<'py> ser::Serializer for Plain<'py> {
         self.serialize_none()
     }
 
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<Object<'py>, Refused> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<Object<'py>, Refused> {
         Ok(PyString::intern(self.0, variant).into_any())
     }
 

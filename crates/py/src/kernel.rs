@@ -13,7 +13,8 @@ type TcPlan = (Vec<String>, Vec<String>, Vec<&'static str>, BTreeMap<&'static st
 /// Steps, flows in words, congestion control.
 type LinkPlan = (Vec<String>, Vec<String>, Vec<&'static str>);
 
-/// Translates a plan for the virtual-time kernel (uml). `offloads`: interfaces segment and merge. RunError: the kernel can't run it.
+/// Translates a plan for the virtual-time kernel (uml). `offloads`: interfaces segment and merge. RunError: the kernel
+/// can't run it.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
 pub(crate) fn plan_uml(plan_json: &str, offloads: bool) -> PyResult<UmlPlan> {
@@ -39,8 +40,8 @@ pub(crate) fn plan_tc(plan_json: &str, offloads: bool) -> PyResult<TcPlan> {
     Ok((topology.steps(), topology.flows(&plan), topology.variants(), topology.disciplines))
 }
 
-/// Translates a plan for the host's own kernel with link emulation. `offloads`: hosts send and receive super-packets; None: where
-/// the links are fast. RunError: kernel or links can't run it.
+/// Translates a plan for the host's own kernel with link emulation. `offloads`: hosts send and receive super-packets;
+/// None: where the links are fast. RunError: kernel or links can't run it.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = None))]
 pub(crate) fn plan_link(plan_json: &str, offloads: Option<bool>) -> PyResult<LinkPlan> {

@@ -13,9 +13,9 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 /// Checks a registry name and its parameters.
 ///
-/// `family` is "variant", "discipline", "stack" or "TLS version". With `beside`, a variant is checked together with the stack of that
-/// name, or a stack with the variant of that name, which may be `external`: their parameters must not contradict each
-/// other. Raises ParamError(parameter, message).
+/// `family` is "variant", "discipline", "stack" or "TLS version". With `beside`, a variant is checked together with the
+/// stack of that name, or a stack with the variant of that name, which may be `external`: their parameters must not
+/// contradict each other. Raises ParamError(parameter, message).
 #[pyfunction]
 #[pyo3(signature = (family, name, params, beside=None, external=None))]
 pub(crate) fn check(
@@ -127,7 +127,8 @@ impl Stack {
 }
 
 /// Checks the queue of a link with this rate (bit/s) and base round-trip time (ns): its parameters must not contradict
-/// each other. Returns the number of its classes, None if it doesn't use the class of packets. Raises ParamError(parameter, message).
+/// each other. Returns the number of its classes, None if it doesn't use the class of packets. Raises
+/// ParamError(parameter, message).
 #[pyfunction]
 pub(crate) fn check_queue(
     name: &str,
@@ -147,12 +148,12 @@ pub(crate) fn check_queue(
     Ok(queue.classes())
 }
 
-/// Checks a Wi-Fi medium, the JSON of its part of a plan. Returns its fastest bit rate. Raises ParamError(key, message).
+/// Checks a Wi-Fi medium, the JSON of its part of a plan. Returns its fastest bit rate. Raises ParamError(key,
+/// message).
 #[pyfunction]
 pub(crate) fn check_wifi(wifi_json: &str) -> PyResult<u64> {
     let refuse = |name: &str, message| refused(ParamError { name: name.into(), message });
-    let plan: dumbbell_wifi::WifiPlan =
-        serde_json::from_str(wifi_json).map_err(|e| refuse("", e.to_string()))?;
+    let plan: dumbbell_wifi::WifiPlan = serde_json::from_str(wifi_json).map_err(|e| refuse("", e.to_string()))?;
     plan.check().map_err(|(field, why)| refuse(field, why))?;
     let modes = plan.modes();
     Ok(modes.all[..modes.data].iter().map(|mode| mode.bps).max().unwrap_or(0))

@@ -7,7 +7,8 @@ use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Returns every variant, discipline, stack and version of TLS with its parameters, and the names of phases and drop reasons, as JSON.
+/// Returns every variant, discipline, stack and version of TLS with its parameters, and the names of phases and drop
+/// reasons, as JSON.
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let variants: Vec<Value> = dumbbell_cc::registry()
@@ -88,10 +89,7 @@ fn variant_specs(variant: &Variant) -> Vec<Value> {
 }
 
 fn columns(columns: &[ColumnSpec]) -> Vec<Value> {
-    columns
-        .iter()
-        .map(|c| json!({"name": c.name, "type": c.kind.name(), "unit": c.unit, "doc": c.doc}))
-        .collect()
+    columns.iter().map(|c| json!({"name": c.name, "type": c.kind.name(), "unit": c.unit, "doc": c.doc})).collect()
 }
 
 fn specs(params: &[Spec]) -> Vec<Value> {

@@ -58,8 +58,8 @@ impl RunOutput {
         self.captures.iter().map(|capture| capture.name().to_owned()).collect()
     }
 
-    /// Writes the packets of a capture point to a pcapng file; `append`: after the parts that were passed on. Raises KeyError
-    /// for an unknown name, OSError.
+    /// Writes the packets of a capture point to a pcapng file; `append`: after the parts that were passed on. Raises
+    /// KeyError for an unknown name, OSError.
     #[pyo3(signature = (name, path, append=false))]
     fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf, append: bool) -> PyResult<()> {
         let Some(capture) = self.captures.iter().find(|capture| capture.name() == name) else {
@@ -98,9 +98,7 @@ fn pass_on(py: Python<'_>, parts: &Py<PyAny>, part: Part) -> PyResult<()> {
             let name = table.name.clone();
             parts.call_method1(py, "add_rows", (name, arrays(py, table)?))
         }
-        Part::Capture { name, bytes } => {
-            parts.call_method1(py, "add_packets", (name, PyBytes::new(py, &bytes)))
-        }
+        Part::Capture { name, bytes } => parts.call_method1(py, "add_packets", (name, PyBytes::new(py, &bytes))),
     }
     .map(drop)
 }
@@ -111,11 +109,11 @@ pub(crate) fn plan_schema() -> String {
     dumbbell_plan::schema().to_string()
 }
 
-/// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue disciplines. While
-/// the run is in progress, parts of long tables go to `parts.add_rows` (name and columns), and those of long captures to
-/// `parts.add_packets` (name and bytes of the file); the output then has the rows and packets after them. Raises RunError,
-/// the KeyboardInterrupt that ended Python code, or the error of `parts`.
+/// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the
+/// plan gives them, `rules` those for the bit rate: classes with their files; `disciplines` the external queue
+/// disciplines. While the run is in progress, parts of long tables go to `parts.add_rows` (name and columns), and those
+/// of long captures to `parts.add_packets` (name and bytes of the file); the output then has the rows and packets after
+/// them. Raises RunError, the KeyboardInterrupt that ended Python code, or the error of `parts`.
 #[pyfunction]
 #[pyo3(signature = (plan_json, variants=None, rules=None, disciplines=None, parts=None))]
 pub(crate) fn run(

@@ -16,14 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = arguments.next().ok_or("usage: cycle NAME PACKETS")?;
     let packets: u32 = arguments.next().ok_or("usage: cycle NAME PACKETS")?.parse()?;
     let rate = Rate(100_000_000);
-    let link = LinkInfo {
-        rate,
-        base_rtt: Dur::millis(40),
-        seed: 1,
-        path: "cycle".into(),
-        linux: false,
-        overhead: 0,
-    };
+    let link = LinkInfo { rate, base_rtt: Dur::millis(40), seed: 1, path: "cycle".into(), linux: false, overhead: 0 };
     let mut queue = build(&name, &[], &link)?;
     let mut cx = QdiscContext::default();
     cx.link_busy = true;

@@ -1,11 +1,13 @@
-//! The scheduler of CAKE: deficit round robin with lists of new and old queues, and a third one for empty queues whose AQM
-//! state still decays [Linux sch_cake.c cake_enqueue, cake_dequeue].
+//! The scheduler of CAKE: deficit round robin with lists of new and old queues, and a third one for empty queues whose
+//! AQM state still decays [Linux sch_cake.c cake_enqueue, cake_dequeue].
 //!
 //! ```text
-//! arrival    a queue without a set, or a decaying one, becomes sparse: it joins new_flows with a deficit of quantum bytes
-//! dequeue    first one decaying queue is visited, then the first of new_flows, or of old_flows, sends while its deficit is
-//!            above zero; without deficit it gets quantum bytes and moves to the end of old_flows
-//! sets       a sparse queue without deficit is bulk from then on; an empty one waits in old_flows, and is bulk at its next packet
+//! arrival    a queue without a set, or a decaying one, becomes sparse: it joins new_flows with a deficit of quantum
+//!            bytes
+//! dequeue    first one decaying queue is visited, then the first of new_flows, or of old_flows, sends while its
+//!            deficit is above zero; without deficit it gets quantum bytes and moves to the end of old_flows
+//! sets       a sparse queue without deficit is bulk from then on; an empty one waits in old_flows, and is bulk at its
+//!            next packet
 //! empty      a visited queue without packets joins the decaying ones, or has no set once its AQM's state is at rest
 //! ```
 
@@ -35,8 +37,8 @@ pub(crate) struct Flow<A> {
 
 /// The work of the AQM on the queue whose turn it is.
 pub(crate) trait Visit<A> {
-    /// Takes the next packet to send out of a queue, and drops those before it that are due; None if it is empty. Each packet
-    /// that leaves the queue is taken out of the backlog.
+    /// Takes the next packet to send out of a queue, and drops those before it that are due; None if it is empty. Each
+    /// packet that leaves the queue is taken out of the backlog.
     fn send(&mut self, flow: &mut Flow<A>, backlog: &mut Backlog) -> Option<Packet>;
     /// The queue was found empty: lets the state decay. Returns true if it is at rest.
     fn decay(&mut self, aqm: &mut A) -> bool;

@@ -72,9 +72,7 @@ impl LinkInfo {
 /// Returns a duration parameter that must be above zero.
 pub(crate) fn positive_duration(params: &Params, name: &str) -> Result<Dur, ParamError> {
     match params.duration(name) {
-        Dur::ZERO => {
-            Err(ParamError { name: name.into(), message: "0 given, a time above zero is needed".into() })
-        }
+        Dur::ZERO => Err(ParamError { name: name.into(), message: "0 given, a time above zero is needed".into() }),
         duration => Ok(duration),
     }
 }
@@ -83,10 +81,9 @@ pub(crate) fn positive_duration(params: &Params, name: &str) -> Result<Dur, Para
 pub(crate) fn update_interval(params: &Params, name: &str) -> Result<Dur, ParamError> {
     let least = Dur::micros(1);
     match params.duration(name) {
-        given if given < least => Err(ParamError {
-            name: name.into(),
-            message: format!("{given} given, at least {least} is needed"),
-        }),
+        given if given < least => {
+            Err(ParamError { name: name.into(), message: format!("{given} given, at least {least} is needed") })
+        }
         given => Ok(given),
     }
 }

@@ -167,8 +167,8 @@ pub trait Qdisc: Send + std::fmt::Debug {
     /// Returns the next packet to send; None if the queue is empty or a shaper delays the next packet.
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet>;
 
-    /// Returns the packet that [`Qdisc::dequeue`] would return, for a discipline that neither drops nor marks there: a shaper
-    /// around it leaves the packet in the queue until it is sent [Linux sch_generic.h qdisc_peek_head].
+    /// Returns the packet that [`Qdisc::dequeue`] would return, for a discipline that neither drops nor marks there: a
+    /// shaper around it leaves the packet in the queue until it is sent [Linux sch_generic.h qdisc_peek_head].
     fn first(&self) -> Option<&Packet> {
         None
     }
@@ -179,8 +179,8 @@ pub trait Qdisc: Send + std::fmt::Debug {
         false
     }
 
-    /// Returns the limit of a discipline that is a first-in first-out queue and nothing else: the departure of a packet is
-    /// then known when it arrives, and the link need not call the discipline.
+    /// Returns the limit of a discipline that is a first-in first-out queue and nothing else: the departure of a packet
+    /// is then known when it arrives, and the link need not call the discipline.
     fn plain_fifo(&self) -> Option<PlainFifo> {
         None
     }
@@ -188,7 +188,8 @@ pub trait Qdisc: Send + std::fmt::Debug {
     /// Returns the backlog.
     fn backlog(&self) -> Backlog;
 
-    /// Returns the number of classes, for a discipline that uses the class of packets. The class of each packet is below it.
+    /// Returns the number of classes, for a discipline that uses the class of packets. The class of each packet is
+    /// below it.
     fn classes(&self) -> Option<u32> {
         None
     }

@@ -1,9 +1,7 @@
 //! The congestion control algorithm of a connection, its last answer, and the recovery period [RFC 9002 §7.3.2].
 
 use crate::config::Config;
-use dumbbell_cc::{
-    CaState, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit,
-};
+use dumbbell_cc::{CaState, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit};
 use dumbbell_units::{Rate, Time};
 
 /// When a packet was sent, and the bytes sent on the connection before it.
@@ -21,8 +19,8 @@ pub(crate) struct CcDriver {
     pub(crate) control: Control,
     pub(crate) wants_sent: bool,
     pub(crate) wants_arrivals: bool,
-    /// Bytes sent on the connection when the last recovery period started, in place of congestion_recovery_start_time: in
-    /// virtual time, packets of the period leave at the instant of its start.
+    /// Bytes sent on the connection when the last recovery period started, in place of congestion_recovery_start_time:
+    /// in virtual time, packets of the period leave at the instant of its start.
     recovery_start: u64,
     /// The state while that period lasts; [`CaState::Open`] otherwise.
     state: CaState,
@@ -81,8 +79,7 @@ impl CcDriver {
             Congestion::Loss | Congestion::Collapse => CaState::Recovery,
         };
         let window = self.window(config);
-        let ev =
-            CongestionEvent { kind, window, lost_sent_at: packet.at, lost_transmissions: 1, backoffs: 0 };
+        let ev = CongestionEvent { kind, window, lost_sent_at: packet.at, lost_transmissions: 1, backoffs: 0 };
         self.notify(|cc| cc.on_congestion(&ev, cx));
         true
     }

@@ -65,12 +65,7 @@ impl EcnPath {
     }
 
     /// Checks the counts of an ACK that newly covers `newly_acked` ECN-capable packets; returns the new CE marks.
-    pub(crate) fn on_ack(
-        &mut self,
-        space: &mut EcnSpace,
-        counts: Option<EcnCounts>,
-        newly_acked: u64,
-    ) -> u64 {
+    pub(crate) fn on_ack(&mut self, space: &mut EcnSpace, counts: Option<EcnCounts>, newly_acked: u64) -> u64 {
         if self.state == State::Failed || newly_acked == 0 {
             return 0;
         }

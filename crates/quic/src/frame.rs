@@ -156,9 +156,6 @@ mod tests {
         // Type 1, id 4 takes 1, offset 20,000 takes 4, length 1000 takes 2.
         let chunk = Chunk { stream: 1, offset: 20_000, len: 1000, fin: false };
         assert_eq!(Frame::Stream(chunk).bytes(&[]), 8 + 1000);
-        assert_eq!(
-            [varint(63), varint(64), varint(16_383), varint(16_384), varint(1 << 30)],
-            [1, 2, 2, 4, 8]
-        );
+        assert_eq!([varint(63), varint(64), varint(16_383), varint(16_384), varint(1 << 30)], [1, 2, 2, 4, 8]);
     }
 }

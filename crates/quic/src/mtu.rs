@@ -1,8 +1,8 @@
 //! Discovery of the datagram size by probes: DPLPMTUD [RFC 8899 §5, RFC 9000 §14.3].
 //!
 //! A probe is a PING with padding. It is acknowledged: that size is in use from then on. It is lost three times: the
-//! size is too large. The sizes halve the interval between both bounds, until it is short; at last the upper bound itself is tried.
-//! From 1200 to 1452 bytes: 1326, 1389, 1420, 1452.
+//! size is too large. The sizes halve the interval between both bounds, until it is short; at last the upper bound
+//! itself is tried. From 1200 to 1452 bytes: 1326, 1389, 1420, 1452.
 
 /// Probes of one size [RFC 8899 §5.1.2, MAX_PROBES].
 const MAX_PROBES: u32 = 3;

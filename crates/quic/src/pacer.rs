@@ -1,8 +1,8 @@
-//! Pacing by a leaky bucket [RFC 9002 §7.7]: credit grows at the pacing rate up to the size of a burst; a packet takes its
-//! bytes. The credit is in bytes, so that a packet sent at an old rate doesn't delay others at a new one.
+//! Pacing by a leaky bucket [RFC 9002 §7.7]: credit grows at the pacing rate up to the size of a burst; a packet takes
+//! its bytes. The credit is in bytes, so that a packet sent at an old rate doesn't delay others at a new one.
 //!
-//! With `refill`, as in quinn, credit is added only when a packet lacks it, for the time since the last addition, up to a burst. A
-//! sender without credit then waits for that of a whole burst.
+//! With `refill`, as in quinn, credit is added only when a packet lacks it, for the time since the last addition, up to
+//! a burst. A sender without credit then waits for that of a whole burst.
 
 use dumbbell_units::{Dur, Rate, Time};
 

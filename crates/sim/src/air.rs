@@ -1,5 +1,5 @@
-//! Wi-Fi media in the network. A medium takes the place of the queues and transmitters of two links, from the access point to the
-//! stations and back; the links keep their meters, wires and delays.
+//! Wi-Fi media in the network. A medium takes the place of the queues and transmitters of two links, from the access
+//! point to the stations and back; the links keep their meters, wires and delays.
 //!
 //! The event of a medium is the departure of its first link. A packet is on the wire from the time at which the MAC
 //! takes it from its queue.
@@ -56,13 +56,8 @@ impl Air {
             let window = (Time(plan.measure_from_ns), Time(plan.duration_ns));
             let name = &plan.links[m.down].name;
             let path = format!("wifi/{name}");
-            let medium = Medium::new(
-                &m.wifi,
-                media_queues(plan, m, external, failure)?,
-                station_of,
-                (plan.seed, &path),
-                window,
-            );
+            let medium =
+                Medium::new(&m.wifi, media_queues(plan, m, external, failure)?, station_of, (plan.seed, &path), window);
             for (link, up) in [(m.down, false), (m.up, true)] {
                 links[link].joins(Side { medium: n, up, backlog: Backlog::default() });
             }
@@ -104,12 +99,7 @@ impl Air {
 
 /// The disciplines of a medium. With airtime fairness the access point has the link's discipline for each station; each
 /// station has that of the link back.
-fn media_queues(
-    plan: &Plan,
-    m: &MediumPlan,
-    external: &Disciplines,
-    failure: &Failure,
-) -> Result<Queues, SimError> {
+fn media_queues(plan: &Plan, m: &MediumPlan, external: &Disciplines, failure: &Failure) -> Result<Queues, SimError> {
     let build = |link: usize, of: &str| -> Result<Box<dyn Qdisc>, SimError> {
         Ok(queues::build(plan, &plan.links[link], of, external, failure)?.0)
     };

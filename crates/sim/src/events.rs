@@ -29,8 +29,8 @@ pub(crate) enum Kind {
     Timer,
 }
 
-/// Time (64 bits), kind (2 bits), time that an arrival took (38 bits, subtracted from the largest) and slot (24 bits) as
-/// one number. Times above 274 s on one link are equal here.
+/// Time (64 bits), kind (2 bits), time that an arrival took (38 bits, subtracted from the largest) and slot (24 bits)
+/// as one number. Times above 274 s on one link are equal here.
 type Key = u128;
 const NO_EVENT: Key = Key::MAX;
 const SLOT_BITS: u32 = 24;
@@ -71,8 +71,8 @@ impl Kind {
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots, whose number need not be
-    /// a power of two: the smallest key of all comes up to the root on any path.
+    /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots, whose number need
+    /// not be a power of two: the smallest key of all comes up to the root on any path.
     nodes: Vec<Key>,
     /// The slot of the last event popped. It is cleared at the next pop, unless it has been rescheduled.
     spent: Option<usize>,

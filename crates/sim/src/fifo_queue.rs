@@ -1,5 +1,5 @@
-//! The queue of a link whose discipline is a plain FIFO. The departure of a packet is known when it arrives, so packets are
-//! not stored: only their sizes are, until they depart.
+//! The queue of a link whose discipline is a plain FIFO. The departure of a packet is known when it arrives, so packets
+//! are not stored: only their sizes are, until they depart.
 
 use crate::ring::Ring;
 use dumbbell_qdisc::{Backlog, PlainFifo};

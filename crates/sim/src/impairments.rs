@@ -181,8 +181,8 @@ impl Impairments {
 
 impl Script {
     fn hits(&mut self, flow: u32, data: bool, now: Time) -> bool {
-        let applies = self.plan.flow.is_none_or(|f| direction_of(flow) as usize == 2 * f)
-            && (data || !self.plan.data_only);
+        let applies =
+            self.plan.flow.is_none_or(|f| direction_of(flow) as usize == 2 * f) && (data || !self.plan.data_only);
         if !applies {
             return false;
         }

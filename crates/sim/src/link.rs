@@ -4,9 +4,9 @@
 //! enter -> [scripted drop, policer] -> queue -> transmitter (rate) -> [outage, loss, corruption]
 //!       -> wire (delay, jitter, reordering, duplication) -> arrival
 //! ```
-//! The wire is a FIFO of known arrival times, so a link has at most one pending arrival. The end of a transmission is an
-//! event only while another packet waits, and only if the discipline is not a plain FIFO. See [`crate::network`] for links
-//! with lookahead and links that run late.
+//! The wire is a FIFO of known arrival times, so a link has at most one pending arrival. The end of a transmission is
+//! an event only while another packet waits, and only if the discipline is not a plain FIFO. See [`crate::network`] for
+//! links with lookahead and links that run late.
 
 mod sizes;
 mod wire;
@@ -113,11 +113,7 @@ impl Link {
             lag: Dur::ZERO,
             inbox: None,
             wake_at: Time::NEVER,
-            discipline: Some(Box::new(Discipline {
-                queue,
-                cx: QdiscContext::default(),
-                busy_until: Time::ZERO,
-            })),
+            discipline: Some(Box::new(Discipline { queue, cx: QdiscContext::default(), busy_until: Time::ZERO })),
             fifo: None,
             in_inboxes: 0,
             fifo_busy_until: Time::NEVER,
@@ -162,8 +158,8 @@ impl Link {
         }
     }
 
-    /// Smallest time from the begin of a transmission to the arrival, less the transmission; zero if that is not known or
-    /// the wire may reorder.
+    /// Smallest time from the begin of a transmission to the arrival, less the transmission; zero if that is not known
+    /// or the wire may reorder.
     pub(crate) fn least_delay(&self) -> Dur {
         if self.has_constant_delay && self.is_fifo() { self.delay } else { Dur::ZERO }
     }
@@ -186,8 +182,8 @@ impl Link {
         self.fifo_busy_until <= now
     }
 
-    /// A packet arrives at a link with a plain FIFO that is busy. Returns its arrival time at the other end, unless it is
-    /// dropped; NEVER if its transmission begins after `end`.
+    /// A packet arrives at a link with a plain FIFO that is busy. Returns its arrival time at the other end, unless it
+    /// is dropped; NEVER if its transmission begins after `end`.
     #[inline(never)]
     pub(crate) fn enter_busy_fifo(&mut self, packet: &mut Packet, now: Time, end: Time) -> Option<Time> {
         let bytes = packet.bytes + self.overhead;
@@ -297,8 +293,8 @@ impl Link {
         self.transparent && self.dequeue_at == Time::NEVER && self.discipline.as_deref().is_some_and(is_idle)
     }
 
-    /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of a
-    /// packet of `bytes` IP bytes; the caller keeps the packet.
+    /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of
+    /// a packet of `bytes` IP bytes; the caller keeps the packet.
     pub(crate) fn cut_through(&mut self, bytes: u32, now: Time) -> Time {
         let until = self.pass_idle(bytes, now);
         if let Some(discipline) = &mut self.discipline {
@@ -469,12 +465,7 @@ impl Link {
 
     /// [`Link::transmit`] for a link with impairments.
     #[inline(never)]
-    fn transmit_impaired(
-        &mut self,
-        packet: Packet,
-        now: Time,
-        events: &mut EventQueue,
-    ) -> Option<(Time, Packet)> {
+    fn transmit_impaired(&mut self, packet: Packet, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
         let usual = now + self.transmission_time(packet.bytes);
         let impairments = self.impairments.as_mut()?;
         let until = impairments.finish(now, packet.bytes).unwrap_or(usual);

@@ -3,8 +3,8 @@
 //! A link with lookahead runs ahead of the clock (see [`crate::network`]). Each metric therefore uses the time passed
 //! with the call, and nothing is reset when the measurement begins.
 //!
-//! On most links no packet ever waits and none is dropped, so that the metrics of these have records of their own: a network
-//! of many hosts has four links for each flow.
+//! On most links no packet ever waits and none is dropped, so that the metrics of these have records of their own: a
+//! network of many hosts has four links for each flow.
 
 use crate::meter::{BacklogMeter, DurationStats};
 use dumbbell_qdisc::{Backlog, DropReason};
@@ -44,13 +44,8 @@ impl Counts {
 }
 
 impl RareCounts {
-    const NONE: RareCounts = RareCounts {
-        drops: [0; DropReason::ALL.len()],
-        marks: 0,
-        duplicated: 0,
-        reordered: 0,
-        largest_extent: 0,
-    };
+    const NONE: RareCounts =
+        RareCounts { drops: [0; DropReason::ALL.len()], marks: 0, duplicated: 0, reordered: 0, largest_extent: 0 };
 
     /// Packets dropped before or in the queue. Packets lost on the wire have departed.
     pub(crate) fn queue_drops(&self) -> u64 {
@@ -104,15 +99,7 @@ impl Waits {
 
 impl LinkMeter {
     pub(crate) fn new(from: Time, end: Time) -> LinkMeter {
-        LinkMeter {
-            from,
-            end,
-            measured: Counts::default(),
-            before: None,
-            busy: Dur::ZERO,
-            undelayed: 0,
-            waits: None,
-        }
+        LinkMeter { from, end, measured: Counts::default(), before: None, busy: Dur::ZERO, undelayed: 0, waits: None }
     }
 
     #[inline]

@@ -1,8 +1,8 @@
 //! The network without simulated flows, for packets of a real stack: the same links, queues and routes. The caller runs
 //! the clock.
 //!
-//! The caller keeps the packets' contents under the handles that [`Live::enter`] returns. A packet's path depends only on
-//! the time at which it enters; a late call changes nothing for other packets.
+//! The caller keeps the packets' contents under the handles that [`Live::enter`] returns. A packet's path depends only
+//! on the time at which it enters; a late call changes nothing for other packets.
 
 use crate::capture::Capture;
 use crate::error::SimError;
@@ -102,11 +102,9 @@ impl Live {
     pub fn enter(&mut self, packet: &ExternalPacket<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
         self.advance(now, &mut each);
         self.net.now = now;
-        let ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet } =
-            *packet;
+        let ExternalPacket { direction, payload, connection, number, retransmission, bytes, packet } = *packet;
         let ecn = ecn_of(packet);
-        let injected =
-            Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
+        let injected = Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
         let flow = &mut self.flows[direction as usize / 2];
         flow.is_measured = (flow.measure_from..flow.stop).contains(&now);
         flow.lane = connection % LANES;
@@ -212,15 +210,7 @@ mod tests {
 
     fn external(direction: u32, packet: &[u8]) -> ExternalPacket<'_> {
         let bytes = packet.len() as u32;
-        ExternalPacket {
-            direction,
-            payload: bytes,
-            connection: 0,
-            number: 0,
-            retransmission: false,
-            bytes,
-            packet,
-        }
+        ExternalPacket { direction, payload: bytes, connection: 0, number: 0, retransmission: false, bytes, packet }
     }
 
     #[test]

@@ -268,9 +268,8 @@ mod tests {
         (0..1000).for_each(|ms| all.record(Dur::millis(ms)));
         low.merge(&high);
         low.merge(&DurationStats::new());
-        let values = |s: &DurationStats| {
-            [s.mean_ms(), s.min_ms(), s.max_ms(), s.percentile_ms(0.05), s.percentile_ms(0.5)]
-        };
+        let values =
+            |s: &DurationStats| [s.mean_ms(), s.min_ms(), s.max_ms(), s.percentile_ms(0.05), s.percentile_ms(0.5)];
         assert_eq!(values(&low), values(&all));
     }
 

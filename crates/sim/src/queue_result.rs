@@ -20,12 +20,7 @@ pub(crate) fn queue_result(link: &mut Link, discipline: Name, span: (Time, Time)
     let rare = counts.rare();
     let of = |reason: DropReason| rare.drops[reason as usize];
     let (drops, waiting_at_start) = (rare.queue_drops(), m.waiting_at_start());
-    debug_assert_eq!(
-        waiting_at_start + counts.arrivals,
-        counts.departures + drops + waiting_at_end,
-        "{}",
-        link.name
-    );
+    debug_assert_eq!(waiting_at_start + counts.arrivals, counts.departures + drops + waiting_at_end, "{}", link.name);
     let crossed = m.on_wire_at_start() + counts.departures + rare.duplicated;
     QueueResult {
         name: std::mem::take(&mut link.name).into(),

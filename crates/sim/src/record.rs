@@ -70,13 +70,7 @@ impl FlowRecorder {
         self.rtt.add(packets, now);
     }
 
-    pub(crate) fn state(
-        &mut self,
-        now: Time,
-        s: &Snapshot,
-        delivered: Delivered,
-        observe: impl FnOnce(&mut Vec<f64>),
-    ) {
+    pub(crate) fn state(&mut self, now: Time, s: &Snapshot, delivered: Delivered, observe: impl FnOnce(&mut Vec<f64>)) {
         if self.last.as_ref() == Some(&(*s, delivered)) || !self.gate.passes(now) {
             return;
         }

@@ -45,8 +45,8 @@ pub struct Externals {
     pub disciplines: Disciplines,
 }
 
-/// Runs a plan without shortcuts: every arrival of a packet is an event, in the order of the clock. Tests compare [`run`]
-/// with it; the output is the same except for the number of events.
+/// Runs a plan without shortcuts: every arrival of a packet is an event, in the order of the clock. Tests compare
+/// [`run`] with it; the output is the same except for the number of events.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -158,9 +158,7 @@ fn web_app(
     external: &Externals,
     failure: &Failure,
 ) -> Result<Option<WebApp>, SimError> {
-    let refuse = |message: &str| {
-        Err(SimError::invalid(format!("flows.{}.application", flow.name), message.to_owned()))
-    };
+    let refuse = |message: &str| Err(SimError::invalid(format!("flows.{}.application", flow.name), message.to_owned()));
     let (app, http) = match &flow.application {
         AppPlan::Video(video) => {
             let rule = match (&video.abr, abr::build(video)) {

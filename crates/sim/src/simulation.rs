@@ -1,5 +1,5 @@
-//! A run in steps: a caller that draws while the run is in progress advances it by some virtual time, and reads the series so
-//! far. The steps change no result.
+//! A run in steps: a caller that draws while the run is in progress advances it by some virtual time, and reads the
+//! series so far. The steps change no result.
 
 use crate::error::SimError;
 use crate::events::Kind;
@@ -118,17 +118,18 @@ impl Simulation {
         Ok(until < self.net.end)
     }
 
-    /// The rows so far of the tables `flow`, `rtt`, `queue`, `departures` and `drops`. Rows are only added, and none changes
-    /// later. A table can be ahead of the clock or behind it, by less than the delay of its path, because the engine
-    /// processes packets together.
+    /// The rows so far of the tables `flow`, `rtt`, `queue`, `departures` and `drops`. Rows are only added, and none
+    /// changes later. A table can be ahead of the clock or behind it, by less than the delay of its path, because the
+    /// engine processes packets together.
     pub fn series(&self) -> impl Iterator<Item = TableSlice<'_>> {
         let flows = self.flows.iter().filter_map(|flow| flow.recorder());
         let queues = self.net.links.iter().filter_map(|link| link.recorder.as_ref());
         flows.flat_map(|flow| flow.so_far()).chain(queues.flat_map(|queue| queue.so_far()))
     }
 
-    /// Takes the rows so far out of each table of [`Simulation::series`], and of the table of packets, that has at least
-    /// `least`, and passes them on, in the order of the table. The rows that [`Simulation::finish`] returns follow them.
+    /// Takes the rows so far out of each table of [`Simulation::series`], and of the table of packets, that has at
+    /// least `least`, and passes them on, in the order of the table. The rows that [`Simulation::finish`] returns
+    /// follow them.
     pub fn drain(&mut self, least: usize, sink: &mut dyn FnMut(Table)) {
         for recorder in self.flows.iter_mut().filter_map(|flow| flow.recorder_mut()) {
             recorder.drain(least, sink);
@@ -136,23 +137,19 @@ impl Simulation {
         self.net.drain(least, sink);
     }
 
-    /// Passes on the parts of capture files that are complete, if at least `least` packets of captures are in memory: the
-    /// name of a capture and the bytes that follow those before. The fate of a packet is part of its comments, so a part ends
-    /// before the first packet that is in the network. [`crate::Capture::write`] writes the rest.
+    /// Passes on the parts of capture files that are complete, if at least `least` packets of captures are in memory:
+    /// the name of a capture and the bytes that follow those before. The fate of a packet is part of its comments, so a
+    /// part ends before the first packet that is in the network. [`crate::Capture::write`] writes the rest.
     ///
     /// # Errors
     /// A packet doesn't fit into the format.
-    pub fn drain_captures(
-        &mut self,
-        least: usize,
-        sink: &mut dyn FnMut(&str, Vec<u8>),
-    ) -> Result<(), SimError> {
+    pub fn drain_captures(&mut self, least: usize, sink: &mut dyn FnMut(&str, Vec<u8>)) -> Result<(), SimError> {
         self.net.drain_captures(least, sink).map_err(|e| SimError::invalid("capture".into(), e.to_string()))
     }
 
-    /// Processes the remaining events and passes on the rows of long series and the parts of long captures while the run is
-    /// in progress: the output has the rows and packets after them. The memory of series and captures then doesn't grow
-    /// with the run. Returns None if `sink` has returned false.
+    /// Processes the remaining events and passes on the rows of long series and the parts of long captures while the
+    /// run is in progress: the output has the rows and packets after them. The memory of series and captures then
+    /// doesn't grow with the run. Returns None if `sink` has returned false.
     ///
     /// # Errors
     /// Those of [`Simulation::advance`] and [`Simulation::drain_captures`].

@@ -1,5 +1,5 @@
-//! The congestion control algorithm of a connection (`dumbbell-cc`), and its last answer: window, ssthresh, pacing rate.
-//! Most events correspond to an operation of Linux [Linux include/net/tcp.h tcp_congestion_ops].
+//! The congestion control algorithm of a connection (`dumbbell-cc`), and its last answer: window, ssthresh, pacing
+//! rate. Most events correspond to an operation of Linux [Linux include/net/tcp.h tcp_congestion_ops].
 
 use crate::config::Config;
 use crate::delivery_rate::DeliveryRate;
@@ -57,12 +57,7 @@ impl CcDriver {
 
     /// Reports each transmission that was newly marked as lost.
     #[inline]
-    pub(crate) fn notify_losses(
-        &mut self,
-        scoreboard: &mut Scoreboard,
-        delivery_rate: &mut DeliveryRate,
-        now: Time,
-    ) {
+    pub(crate) fn notify_losses(&mut self, scoreboard: &mut Scoreboard, delivery_rate: &mut DeliveryRate, now: Time) {
         delivery_rate.count_lost(std::mem::take(&mut scoreboard.newly_lost_bytes));
         if !scoreboard.newly_lost.is_empty() {
             self.notify_some_losses(scoreboard, delivery_rate, now);
@@ -70,12 +65,7 @@ impl CcDriver {
     }
 
     #[inline(never)]
-    fn notify_some_losses(
-        &mut self,
-        scoreboard: &mut Scoreboard,
-        delivery_rate: &mut DeliveryRate,
-        now: Time,
-    ) {
+    fn notify_some_losses(&mut self, scoreboard: &mut Scoreboard, delivery_rate: &mut DeliveryRate, now: Time) {
         let mut lost = std::mem::take(&mut scoreboard.newly_lost);
         for l in lost.drain(..) {
             let ev = delivery_rate.on_lost(&l.tx, l.start, l.bytes);

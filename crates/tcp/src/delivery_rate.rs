@@ -1,19 +1,19 @@
 //! Delivery-rate samples [draft-ietf-ccwg-bbr §4.1; Linux tcp_rate.c].
 //!
 //! ```text
-//! segment sent   it keeps the state of the connection: bytes delivered and lost so far, when data was last delivered, when
-//!                the segment was sent that was delivered last                                  (tcp_rate_skb_sent)
+//! segment sent   it keeps the state of the connection: bytes delivered and lost so far, when data was last delivered,
+//!                when the segment was sent that was delivered last                             (tcp_rate_skb_sent)
 //! ACK            the newest segment that it reports gives the sample:                          (tcp_rate_gen)
 //!                rs.delivered = C.delivered - P.delivered
 //!                rs.interval  = max(its sending - P.first_send_time, now - P.delivered_time)
 //! ```
-//! The longer of the two times is used because ACKs may arrive faster than the path delivers (compression), and segments
-//! may be sent faster than the path accepts them. A sample over less than the smallest RTT results from a wrong guess of the
-//! transmission that was acknowledged; it is discarded.
+//! The longer of the two times is used because ACKs may arrive faster than the path delivers (compression), and
+//! segments may be sent faster than the path accepts them. A sample over less than the smallest RTT results from a
+//! wrong guess of the transmission that was acknowledged; it is discarded.
 //!
 //! All counters are in bytes, as cwnd and the pacing rate are: payload, or full segments where segments count [Linux
-//! include/linux/tcp.h struct tcp_sock delivered]. Without SACK duplicate ACKs deliver nothing: the ACK that fills the hole
-//! delivers all, over the whole interval.
+//! include/linux/tcp.h struct tcp_sock delivered]. Without SACK duplicate ACKs deliver nothing: the ACK that fills the
+//! hole delivers all, over the whole interval.
 
 use dumbbell_cc::{LostEvent, RateSample};
 use dumbbell_units::{Dur, Time};
@@ -77,8 +77,8 @@ impl DeliveryRate {
 
     /// Returns the state that a segment keeps when it is sent; `in_flight` includes it.
     // DIVERGES [draft-ietf-ccwg-bbr §4.1.2.2]: an interval restarts when nothing is outstanding rather than when
-    // nothing is in flight, because the latter is a guess: after a spurious timeout it would restart too late. Linux has
-    // the same rule [Linux tcp_rate.c tcp_rate_skb_sent].
+    // nothing is in flight, because the latter is a guess: after a spurious timeout it would restart too late. Linux
+    // has the same rule [Linux tcp_rate.c tcp_rate_skb_sent].
     pub fn on_sent(&mut self, nothing_outstanding: bool, in_flight: u64, now: Time) -> TxState {
         if nothing_outstanding {
             self.delivered_time = now;
@@ -105,9 +105,7 @@ impl DeliveryRate {
         self.delivered_time = now;
         let newer = match &self.newest {
             None => true,
-            Some(newest) => {
-                xmit_ts > self.first_send_time || (xmit_ts == self.first_send_time && end > newest.end)
-            }
+            Some(newest) => xmit_ts > self.first_send_time || (xmit_ts == self.first_send_time && end > newest.end),
         };
         if newer {
             self.newest = Some(Newest { tx, end, send_elapsed: xmit_ts.since(tx.first_send_time) });
@@ -198,7 +196,8 @@ mod tests {
         assert_eq!((rate.delivered, rate.interval), (2000, Dur(14 * MS)));
         s.begin_ack();
         s.on_delivered(c, at(10), 3000, 1000, at(22));
-        // c was sent when 1000 bytes had been delivered at 10 ms: 2000 bytes in 12 ms; sending, from a at 0, took 10 ms.
+        // c was sent when 1000 bytes had been delivered at 10 ms: 2000 bytes in 12 ms; sending, from a at 0, took 10
+        // ms.
         let rate = s.sample(Some(Dur(10 * MS)), at(22)).unwrap();
         assert_eq!((rate.delivered, rate.interval, rate.prior_delivered), (2000, Dur(12 * MS), 1000));
         assert!((rate.rate() - 2000.0 / 0.012).abs() < 1e-6);
@@ -211,8 +210,7 @@ mod tests {
         s.begin_ack();
         s.on_delivered(a, at(0), 1000, 1000, at(10));
         // Ten segments 2 ms apart; all their ACKs arrive at 40 ms.
-        let states: Vec<TxState> =
-            (0..10).map(|i| s.on_sent(i == 0, (i + 1) * 1000, at(10 + 2 * i))).collect();
+        let states: Vec<TxState> = (0..10).map(|i| s.on_sent(i == 0, (i + 1) * 1000, at(10 + 2 * i))).collect();
         s.begin_ack();
         for (i, state) in (0..).zip(&states) {
             s.on_delivered(*state, at(10 + 2 * i), 2000 + 1000 * i, 1000, at(40));

@@ -1,8 +1,8 @@
 //! The smallest RTT of a sliding window of time [Linux lib/win_minmax.c minmax_running_min, by Kathleen Nichols].
 //!
-//! Three samples replace the whole list: the smallest of the window, the smallest since that one, the smallest since the
-//! second. When the first is older than the window, the second replaces it. If no smaller sample arrives for a quarter
-//! (half) of the window, the current sample becomes the second (third), so that a successor always exists.
+//! Three samples replace the whole list: the smallest of the window, the smallest since that one, the smallest since
+//! the second. When the first is older than the window, the second replaces it. If no smaller sample arrives for a
+//! quarter (half) of the window, the current sample becomes the second (third), so that a successor always exists.
 
 use dumbbell_units::{Dur, Time};
 
@@ -112,8 +112,7 @@ mod tests {
             let rtt = Dur::millis(50).scale(1.0 + random.uniform());
             m.sample(rtt, now);
             all.push((now, rtt));
-            let least_since =
-                |span| all.iter().rev().take_while(|(t, _)| now.since(*t) <= span).map(|(_, r)| *r).min();
+            let least_since = |span| all.iter().rev().take_while(|(t, _)| now.since(*t) <= span).map(|(_, r)| *r).min();
             let got = m.get();
             assert!(got >= least_since(Dur::secs(10)), "{i}");
             assert!(got <= least_since(Dur::secs(5)), "{i}");

@@ -1,11 +1,11 @@
 //! Pacing: bursts of a quantum are sent at a rate [Linux tcp_output.c tcp_update_skb_after_send, tcp_pacing_check].
 //!
-//! Each segment moves the time of the next burst by its payload divided by the rate; segments within a burst don't wait.
-//! Only payload bytes count, as in delivery rates and windows: pacing at the measured delivery rate then fills the path,
-//! whatever the size of headers.
+//! Each segment moves the time of the next burst by its payload divided by the rate; segments within a burst don't
+//! wait. Only payload bytes count, as in delivery rates and windows: pacing at the measured delivery rate then fills
+//! the path, whatever the size of headers.
 //!
-//! A burst may be sent later than allowed, because no data was available or the window was full. The next burst may then be
-//! earlier by this delay, at most by a share of the late burst's length (on the stack `linux` half).
+//! A burst may be sent later than allowed, because no data was available or the window was full. The next burst may
+//! then be earlier by this delay, at most by a share of the late burst's length (on the stack `linux` half).
 
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
@@ -40,8 +40,8 @@ impl Pacer {
         (self.left, self.length) = (quantum, Dur::ZERO);
     }
 
-    /// Counts a segment that is sent; the one that completes the quantum ends the burst. `credit` is the largest share of
-    /// its length, in percent, by which the burst after a late one may be earlier.
+    /// Counts a segment that is sent; the one that completes the quantum ends the burst. `credit` is the largest share
+    /// of its length, in percent, by which the burst after a late one may be earlier.
     pub(crate) fn on_sent(&mut self, payload: u32, rate: Rate, quantum: u64, credit: u8, now: Time) {
         if self.next <= now {
             self.start_burst(quantum, now);
@@ -51,14 +51,7 @@ impl Pacer {
     }
 
     /// Counts a segment of a burst that the sender forms; `follows` is true if it isn't the first.
-    pub(crate) fn on_sent_in_burst(
-        &mut self,
-        payload: u32,
-        rate: Rate,
-        follows: bool,
-        credit: u8,
-        now: Time,
-    ) {
+    pub(crate) fn on_sent_in_burst(&mut self, payload: u32, rate: Rate, follows: bool, credit: u8, now: Time) {
         if !follows {
             self.start_burst(0, now);
         }

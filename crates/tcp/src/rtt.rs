@@ -7,9 +7,9 @@
 //! ```
 //! A sample is the number of clock ticks between sending and ACK, at least one, as measured with a coarse clock.
 //!
-//! Linux has `rttvar` in place of 4 RTTVAR: the largest smoothed deviation (`mdev`) of a round trip. A falling RTT hardly
-//! raises `mdev`; `rttvar` falls by at most a quarter of the difference in each round trip and is never below the minimum
-//! RTO, so that the minimum is added to SRTT.
+//! Linux has `rttvar` in place of 4 RTTVAR: the largest smoothed deviation (`mdev`) of a round trip. A falling RTT
+//! hardly raises `mdev`; `rttvar` falls by at most a quarter of the difference in each round trip and is never below
+//! the minimum RTO, so that the minimum is added to SRTT.
 
 use crate::config::{RtoConfig, RtoEstimator};
 use dumbbell_units::{Dur, Time};
@@ -313,7 +313,8 @@ mod tests {
         assert_eq!(sample(&mut rtt, 90, true), 550.0);
         // 90 ms: mdev 345 - 86.25 = 258.75, the largest of the round trip: rttvar 460 - (460 - 258.75) / 4 = 409.6875.
         assert_eq!(sample(&mut rtt, 90, true), 499.6875);
-        // 10 ms: error -80, srtt 80; 80 - 64.6875 = 15.3125 more, of which an eighth: 260.6640625. The round trip has not ended.
+        // 10 ms: error -80, srtt 80; 80 - 64.6875 = 15.3125 more, of which an eighth: 260.6640625. The round trip has
+        // not ended.
         assert_eq!(sample(&mut rtt, 10, false), 489.6875);
     }
 }

@@ -1,5 +1,5 @@
-//! The one timer of a sender. It is the retransmission timer, a probe timer or the reordering timer, of which at most one
-//! is needed at a time [RFC 8985 §8; Linux include/net/inet_connection_sock.h icsk_pending].
+//! The one timer of a sender. It is the retransmission timer, a probe timer or the reordering timer, of which at most
+//! one is needed at a time [RFC 8985 §8; Linux include/net/inet_connection_sock.h icsk_pending].
 
 use crate::timer_wheel::expiry;
 use dumbbell_units::{Dur, Time};

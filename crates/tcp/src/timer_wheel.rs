@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a span counts in whole ticks, rounded up, from the last tick on; one tick is added, so that no timer is early
-//! spans of 63 ticks and more are in coarser slots, of 8 ticks; from 504 ticks on of 64; and so on: they expire with the slot
+//! spans of 63 ticks and more are in coarser slots, of 8 ticks; from 504 ticks on of 64; and so on: they expire with it
 //! ```
 //! High-resolution timers (pacing, compressed ACKs) are exact and don't use it.
 
@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn long_spans_expire_with_their_coarser_slot() {
-        // 62 ticks expire at their tick, 63 expire with a slot of 8 ticks: (63 >> 3) + 1 = 8, that is 64 ticks = 256 ms.
+        // 62 ticks expire at their tick, 63 expire with a slot of 8 ticks: (63 >> 3) + 1 = 8, that is 64 ticks = 256
+        // ms.
         assert_eq!(at(0.0, 248.0), 252.0);
         assert_eq!(at(0.0, 252.0), 256.0);
         // 75 ticks: slot 9 + 1, 80 ticks.

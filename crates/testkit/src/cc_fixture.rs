@@ -2,8 +2,8 @@
 //! timeouts by method calls and reads cwnd, ssthresh and the private columns.
 
 use dumbbell_cc::{
-    AckArrival, AckEvent, CaState, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent,
-    Phase, RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant, find,
+    AckArrival, AckEvent, CaState, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
+    RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -162,8 +162,8 @@ impl CcFixture {
         self
     }
 
-    /// A segment is detected as lost that was sent with `in_flight` segments in flight; `lost_since` segments, including
-    /// it, have been lost since. Each lost segment forms its own hole.
+    /// A segment is detected as lost that was sent with `in_flight` segments in flight; `lost_since` segments,
+    /// including it, have been lost since. Each lost segment forms its own hole.
     pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut CcFixture {
         let bytes = MSS as u64;
         let ev = LostEvent {
@@ -190,13 +190,8 @@ impl CcFixture {
     pub fn leave(&mut self, outstanding: u64, app_limited: bool) -> &mut CcFixture {
         let bytes = MSS as u64;
         self.nxt = self.nxt.max(self.una + outstanding * bytes) + bytes;
-        let ev = SentEvent {
-            bytes,
-            flight: outstanding * bytes,
-            snd_nxt: self.nxt,
-            retransmission: false,
-            app_limited,
-        };
+        let ev =
+            SentEvent { bytes, flight: outstanding * bytes, snd_nxt: self.nxt, retransmission: false, app_limited };
         self.algorithm.on_sent(&ev, &self.cx);
         self
     }
@@ -224,19 +219,12 @@ impl CcFixture {
         while self.nxt < end {
             let flight = self.nxt - self.una;
             self.nxt += bytes;
-            let ev =
-                SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission: false, app_limited: false };
+            let ev = SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission: false, app_limited: false };
             self.algorithm.on_sent(&ev, &self.cx);
         }
     }
 
-    fn acknowledge(
-        &mut self,
-        segments: u64,
-        marked: u64,
-        cwnd_limited: bool,
-        in_recovery: bool,
-    ) -> &mut CcFixture {
+    fn acknowledge(&mut self, segments: u64, marked: u64, cwnd_limited: bool, in_recovery: bool) -> &mut CcFixture {
         self.send(segments);
         let acked = segments * MSS as u64;
         let flight = self.nxt - self.una;

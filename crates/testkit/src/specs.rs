@@ -10,11 +10,7 @@ pub fn check_specs(owner: &str, specs: &[Spec]) {
     Params::read(specs, &[]).expect("the defaults are valid");
     for (i, spec) in specs.iter().enumerate() {
         assert!(!spec.doc.is_empty(), "{owner}: {} has no doc", spec.name);
-        assert!(
-            specs[..i].iter().all(|s| s.name != spec.name),
-            "{owner}: two parameters named {}",
-            spec.name
-        );
+        assert!(specs[..i].iter().all(|s| s.name != spec.name), "{owner}: two parameters named {}", spec.name);
     }
 }
 

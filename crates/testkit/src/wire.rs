@@ -206,8 +206,7 @@ impl<'a> Wire<'a> {
             self.arrived.push((offset, offset + u64::from(segment.payload)));
         }
         self.arrived.sort_unstable();
-        let gapless =
-            self.arrived.iter().fold(0, |end, (from, to)| if *from <= end { end.max(*to) } else { end });
+        let gapless = self.arrived.iter().fold(0, |end, (from, to)| if *from <= end { end.max(*to) } else { end });
         assert_eq!(
             self.receiver.delivered(),
             gapless,
@@ -255,10 +254,7 @@ impl<'a> Wire<'a> {
         let sent = Sent { at: self.now, number: how.payload_offset / mss, again: how.retransmission };
         self.sent.push(sent);
         let window = self.sender.config().buffer.window;
-        assert!(
-            self.sender.snapshot().snd_nxt - self.sender.snapshot().snd_una <= window,
-            "beyond the offered window"
-        );
+        assert!(self.sender.snapshot().snd_nxt - self.sender.snapshot().snd_una <= window, "beyond the offered window");
     }
 
     /// Returns the numbers of the retransmitted segments, in order.
@@ -280,7 +276,9 @@ impl std::fmt::Debug for Wire<'_> {
 #[must_use]
 pub fn losing(numbers: &[u64]) -> Faults<'static> {
     let numbers = numbers.to_vec();
-    Box::new(move |forward, count, segment| {
-        if forward && segment.payload > 0 && numbers.contains(&count) { Fate::Lost } else { Fate::Arrives }
-    })
+    Box::new(
+        move |forward, count, segment| {
+            if forward && segment.payload > 0 && numbers.contains(&count) { Fate::Lost } else { Fate::Arrives }
+        },
+    )
 }

@@ -4,7 +4,8 @@ use dumbbell_units::param::{Kind, ParamError, Params, Raw, Spec, unknown_name};
 
 /// Bytes of a record's header [RFC 5246 §6.2.1, RFC 8446 §5.1].
 pub(crate) const HEADER: u32 = 5;
-/// Bytes that encryption adds to a record of TLS 1.3: the header, the content type, the tag [RFC 8446 §5.2, RFC 5116 §5.1].
+/// Bytes that encryption adds to a record of TLS 1.3: the header, the content type, the tag [RFC 8446 §5.2, RFC 5116
+/// §5.1].
 const OVERHEAD_13: u32 = HEADER + 1 + 16;
 /// The same for TLS 1.2 with AES-GCM: the header, the explicit nonce, the tag [RFC 5288 §3].
 const OVERHEAD_12: u32 = HEADER + 8 + 16;

@@ -15,7 +15,8 @@
 //! [RFC 5246 §7.3]. With early data, the client's data of TLS 1.3 follows its ClientHello [RFC 8446 §2.3]. CCS is the
 //! change_cipher_spec record, which TLS 1.3 sends for compatibility [RFC 8446 appendix D.4]. Braces: encrypted records.
 //!
-//! Each write of the application makes new records, full ones and a last one. A record is delivered once its last byte is.
+//! Each write of the application makes new records, full ones and a last one. A record is delivered once its last byte
+//! is.
 //!
 //! Left out: session tickets, HelloRetryRequest, client certificates, alerts except close_notify, key updates, padding,
 //! False Start, TCP Fast Open.
@@ -23,9 +24,7 @@
 mod config;
 mod records;
 
-pub use config::{
-    Config, Handshake, RESUMED_FLIGHT, SERVER_FLIGHT, SERVER_HELLO, VERSIONS, Version, find_version,
-};
+pub use config::{Config, Handshake, RESUMED_FLIGHT, SERVER_FLIGHT, SERVER_HELLO, VERSIONS, Version, find_version};
 
 use records::{Content, Direction};
 

@@ -170,10 +170,7 @@ impl Table {
     /// See [`Table::with`].
     #[must_use]
     pub fn with_private(self, names: &[&str], columns: Vec<Vec<f64>>) -> Table {
-        names
-            .iter()
-            .zip(columns)
-            .fold(self, |table, (name, values)| table.with(*name, ColumnData::F64(values)))
+        names.iter().zip(columns).fold(self, |table, (name, values)| table.with(*name, ColumnData::F64(values)))
     }
 
     /// Returns the number of rows.

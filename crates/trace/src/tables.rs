@@ -172,8 +172,8 @@ table! {
 }
 
 table! {
-    /// The RTT samples of a TCP flow: one row per packet that an ACK or SACK first covers. `rtt_mean_ms` is the mean of the
-    /// rows within the measurement.
+    /// The RTT samples of a TCP flow: one row per packet that an ACK or SACK first covers. `rtt_mean_ms` is the mean of
+    /// the rows within the measurement.
     RttTable, "rtt", kernel_only: false;
     t_ns: u64 "ns" "Time at which the ACK reached the sender.";
     rtt_ns: u64 "ns" "Time since the packet was sent; only packets sent once.";
@@ -235,7 +235,8 @@ table! {
 }
 
 table! {
-    /// The stations of a Wi-Fi medium: at each time one row for each of them. Sums count from the start of the measurement.
+    /// The stations of a Wi-Fi medium: at each time one row for each of them. Sums count from the start of the
+    /// measurement.
     WifiTable, "wifi", kernel_only: false;
     t_ns: u64 "ns" "Time of the row since the start of the run.";
     station: u32 "code" "Number of the station, from 0: those with flows in the order of the nodes, then the background.";
@@ -305,11 +306,8 @@ mod tests {
     #[test]
     fn names_are_unique_within_a_kind() {
         for kind in ["flow", "rtt", "ping", "video", "queue", "departures", "drops", "wifi", "packets"] {
-            let mut names: Vec<&str> = TABLES
-                .iter()
-                .filter(|t| t.kind == kind)
-                .flat_map(|t| t.columns.iter().map(|c| c.name))
-                .collect();
+            let mut names: Vec<&str> =
+                TABLES.iter().filter(|t| t.kind == kind).flat_map(|t| t.columns.iter().map(|c| c.name)).collect();
             let count = names.len();
             names.sort_unstable();
             names.dedup();

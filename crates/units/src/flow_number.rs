@@ -4,8 +4,8 @@
 //! bit   0       1 .. 19           20 .. 30    31
 //!       reverse number of a flow  lane        reserved
 //! ```
-//! A flow that has several connections at a time gives each a lane: queue disciplines that separate flows then separate its
-//! connections, as a real one does by ports. Routes and results know the direction only.
+//! A flow that has several connections at a time gives each a lane: queue disciplines that separate flows then separate
+//! its connections, as a real one does by ports. Routes and results know the direction only.
 
 /// Bits below the lane.
 pub const LANE_SHIFT: u32 = 20;

@@ -1,12 +1,14 @@
-//! A histogram of integers, which stores only the parts in use: HdrHistogram's, of `2^BITS` buckets for each power of two.
+//! A histogram of integers, which stores only the parts in use: HdrHistogram's, of `2^BITS` buckets for each power of
+//! two.
 //!
 //! ```text
-//! bucket   values below 2^(BITS + 1) have one each; from there on each power of two is divided into buckets of equal width
+//! bucket   values below 2^(BITS + 1) have one each; from there on each power of two is divided into buckets of equal
+//!          width
 //! list     the buckets of the first 512 values, in any order: most flows and queues have fewer
 //! page     then: counters of 16 consecutive buckets, allocated with the first value in one of them
 //! ```
-//! A value differs from the middle of its bucket by at most one of `2^(BITS + 1)` parts of it. With 10 bits the buckets are
-//! those of HdrHistogram with three significant digits.
+//! A value differs from the middle of its bucket by at most one of `2^(BITS + 1)` parts of it. With 10 bits the buckets
+//! are those of HdrHistogram with three significant digits.
 
 use std::ops::RangeInclusive;
 
@@ -149,7 +151,8 @@ impl<const BITS: u32> Histogram<BITS> {
         }
     }
 
-    /// Returns the values of the bucket that the `rank`-th smallest value is in, from 1; zero if there are fewer values.
+    /// Returns the values of the bucket that the `rank`-th smallest value is in, from 1; zero if there are fewer
+    /// values.
     #[must_use]
     pub fn at_rank(&self, rank: u64) -> RangeInclusive<u64> {
         let bucket = match &self.pages {
@@ -252,9 +255,7 @@ impl Pages {
             let counters = &self.pages[usize::from(place)];
             (page * PAGE..).zip(counters)
         });
-        counters
-            .map(|(bucket, &count)| (bucket, self.total_of(bucket, count)))
-            .filter(|(_, count)| *count > 0)
+        counters.map(|(bucket, &count)| (bucket, self.total_of(bucket, count))).filter(|(_, count)| *count > 0)
     }
 
     /// Number of values of a bucket whose counter has this value.

@@ -7,8 +7,9 @@
 //! | [`Bytes`], [`Packets`] | amounts | u64 |
 //! | [`Prob`] | probability | f64 in 0..=1 |
 //!
-//! This crate also has the other items that all crates need: declarations of parameters ([`param`]), the text form of quantities
-//! ([`parse`]), named random streams ([`random`]), the flow numbers of packets ([`flow_number`]) and histograms ([`histogram`]).
+//! This crate also has the other items that all crates need: declarations of parameters ([`param`]), the text form of
+//! quantities ([`parse`]), named random streams ([`random`]), the flow numbers of packets ([`flow_number`]) and
+//! histograms ([`histogram`]).
 
 pub mod flow_number;
 pub mod histogram;

@@ -76,10 +76,7 @@ pub struct Spec {
 }
 
 /// Returns the specs with other defaults: name, default.
-pub fn with_defaults(
-    mut specs: Vec<Spec>,
-    defaults: impl Iterator<Item = (&'static str, &'static str)>,
-) -> Vec<Spec> {
+pub fn with_defaults(mut specs: Vec<Spec>, defaults: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Spec> {
     for (name, default) in defaults {
         if let Some(spec) = specs.iter_mut().find(|spec| spec.name == name) {
             spec.default = default;
@@ -179,17 +176,14 @@ impl Kind {
         use Raw::{Number, Text};
         match (self, raw) {
             (Kind::Float { min, max }, Number(x)) if (min..=max).contains(&x) => Ok(Value::Float(*x)),
-            (Kind::Int { min, max }, Number(x))
-                if x.fract() == 0.0 && *x >= *min as f64 && *x <= *max as f64 =>
-            {
+            (Kind::Int { min, max }, Number(x)) if x.fract() == 0.0 && *x >= *min as f64 && *x <= *max as f64 => {
                 Ok(Value::Int(*x as u64))
             }
             (Kind::Bool, Raw::Bool(b)) => Ok(Value::Bool(*b)),
             (Kind::Choice(names), Text(t)) => match names.iter().find(|n| *n == t) {
                 Some(name) => Ok(Value::Choice(name)),
                 None => {
-                    let hint =
-                        suggestion(t, names.iter().copied()).map_or(String::new(), |s| format!(": {s}"));
+                    let hint = suggestion(t, names.iter().copied()).map_or(String::new(), |s| format!(": {s}"));
                     Err(format!("'{t}' is not one of {}{hint}", names.join(", ")))
                 }
             },
@@ -280,9 +274,7 @@ impl Params {
             }
         }
         let value = |spec: &Spec| match given.iter().find(|(name, _)| name == spec.name) {
-            Some((name, raw)) => {
-                spec.kind.read(raw).map_err(|message| ParamError { name: name.clone(), message })
-            }
+            Some((name, raw)) => spec.kind.read(raw).map_err(|message| ParamError { name: name.clone(), message }),
             None => Ok(spec
                 .kind
                 .read_default(spec.default)
@@ -367,10 +359,7 @@ mod tests {
     #[test]
     fn errors_name_parameter_value_and_allowed_values() {
         let refuse = |name: &str, raw| Params::read(SPECS, &[(name.into(), raw)]).unwrap_err().to_string();
-        assert_eq!(
-            refuse("alpah", Raw::Number(1.0)),
-            "alpah: unknown parameter 'alpah': did you mean 'alpha'?"
-        );
+        assert_eq!(refuse("alpah", Raw::Number(1.0)), "alpah: unknown parameter 'alpah': did you mean 'alpha'?");
         assert_eq!(refuse("alpha", Raw::Number(11.0)), "alpha: 11 given, a number from 0 to 10 is needed");
         assert!(refuse("limit", Raw::Number(20.0)).contains("20 given, a length such as \"10 packets\""));
     }
@@ -391,8 +380,7 @@ mod tests {
 
     #[test]
     fn a_part_has_a_name_and_parameters() {
-        const KIND: Kind =
-            Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" }));
+        const KIND: Kind = Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" }));
         let text = |t: &str| Raw::Text(t.into());
         let named = |name: &str, params| Ok(Value::Part(Named { name: name.into(), params }));
         assert_eq!(KIND.read(&text("codel")), named("codel", vec![]));
@@ -411,10 +399,7 @@ mod tests {
         assert_eq!(nearest("brr", known.into_iter()), Some("bbr"));
         assert_eq!(nearest("Cubic", known.into_iter()), Some("cubic"));
         assert_eq!(nearest("quic", known.into_iter()), None);
-        assert_eq!(
-            unknown_name("variant", "brr", known.into_iter()),
-            "unknown variant 'brr': did you mean 'bbr'?"
-        );
+        assert_eq!(unknown_name("variant", "brr", known.into_iter()), "unknown variant 'brr': did you mean 'bbr'?");
         let listed = unknown_name("variant", "quic", known.into_iter());
         assert_eq!(listed, "unknown variant 'quic' (known: reno, newreno, vegas, cubic, bbr)");
     }

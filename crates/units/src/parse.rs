@@ -64,8 +64,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let end = text
         .char_indices()
         .find(|&(i, c)| {
-            let exponent_sign =
-                matches!(c, '+' | '-') && i > 0 && matches!(text.as_bytes()[i - 1], b'e' | b'E');
+            let exponent_sign = matches!(c, '+' | '-') && i > 0 && matches!(text.as_bytes()[i - 1], b'e' | b'E');
             let exponent = matches!(c, 'e' | 'E')
                 && text[i + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-' || n == '+');
             !(c.is_ascii_digit()
@@ -89,9 +88,7 @@ fn scaled(text: &str, what: &str, example: &str, tables: &[&[(&str, f64)]]) -> R
         return bad(format!("'{text}' does not start with a number"));
     };
     if unit.strip_prefix(',').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
-        return bad(format!(
-            "'{text}' has a comma: a point separates decimals, and nothing separates thousands"
-        ));
+        return bad(format!("'{text}' has a comma: a point separates decimals, and nothing separates thousands"));
     }
     if !number.is_finite() {
         return bad(format!("'{text}' is not finite"));

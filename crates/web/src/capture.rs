@@ -47,12 +47,11 @@ impl Capture {
         Ok(Self { file, found, segments: Default::default() })
     }
 
-    /// Everything but the tables of connections, as JSON. Names and values are those of `dumbbell analyze --json`; `rows`
-    /// has the number of TCP connections and UDP conversations.
+    /// Everything but the tables of connections, as JSON. Names and values are those of `dumbbell analyze --json`;
+    /// `rows` has the number of TCP connections and UDP conversations.
     pub(crate) fn summary(&self) -> String {
         let f = &self.found;
-        let pairs =
-            |all: Vec<(String, u64)>| all.into_iter().map(|(name, n)| json!([name, n])).collect::<Vec<_>>();
+        let pairs = |all: Vec<(String, u64)>| all.into_iter().map(|(name, n)| json!([name, n])).collect::<Vec<_>>();
         json!({
             "interval_ns": f.interval.0,
             "origin_ns": f.origin,
@@ -108,8 +107,7 @@ impl Capture {
     /// Names, rows and columns of the tables of segments, as JSON.
     pub(crate) fn segment_tables(&self) -> String {
         let heads = ["packets", "sacks"].into_iter().zip(&self.segments).map(|(name, table)| {
-            let columns =
-                table.columns.iter().map(|(name, values)| json!({"name": name, "type": kind(values)}));
+            let columns = table.columns.iter().map(|(name, values)| json!({"name": name, "type": kind(values)}));
             json!({"name": name, "rows": table.rows(), "columns": columns.collect::<Vec<_>>()})
         });
         json!(heads.collect::<Vec<_>>()).to_string()

@@ -1,9 +1,10 @@
-//! The simulator and the analysis of captures for WebAssembly. A plan (JSON) goes in, results (JSON) and series (arrays)
-//! come out, in steps of virtual time. Or a capture file goes in, in pieces, and its tables come out.
+//! The simulator and the analysis of captures for WebAssembly. A plan (JSON) goes in, results (JSON) and series
+//! (arrays) come out, in steps of virtual time. Or a capture file goes in, in pieces, and its tables come out.
 //!
 //! **Interface.** C functions whose arguments and results are integers, and one region of memory for each direction;
-//! `python/dumbbell/studio/engine.mjs` calls them. `wasm-bindgen` would write that file, but it needs a program of its own whose
-//! version must be that of the crate, and its interface copies arrays and strings. Here a column is read where it is.
+//! `python/dumbbell/studio/engine.mjs` calls them. `wasm-bindgen` would write that file, but it needs a program of its
+//! own whose version must be that of the crate, and its interface copies arrays and strings. Here a column is read
+//! where it is.
 //!
 //! ```text
 //! dumbbell_input(length)                  makes room for the text of the next call, and returns its address
@@ -18,19 +19,20 @@
 //! dumbbell_analyze()                      reads the file that the input describes, analyzes it, and puts out a summary
 //! dumbbell_capture_rows()                 puts out the rows of the table that the input names
 //! dumbbell_capture_largest(most)          puts out the numbers of the largest connections
-//! dumbbell_segments(flow)                 reads the file again, and puts out heads of the tables of a connection's segments
+//! dumbbell_segments(flow)                 reads the file again, and puts out heads of the tables of a connection's
+//!                                         segments
 //! dumbbell_segment_column(table, column)  puts out the values of a column of them
 //! dumbbell_close()                        forgets the capture
 //!
 //! dumbbell_output(), dumbbell_output_length()   the region that the last call has put out, until the next call
 //! dumbbell_version()                      puts out the version of the crate
 //! ```
-//! A negative number is an error, and the output is its message. A panic, which stops the instance, leaves its message there
-//! too.
+//! A negative number is an error, and the output is its message. A panic, which stops the instance, leaves its message
+//! there too.
 //!
-//! The page gives one function, `dumbbell.read(address, length)`: it writes the next bytes of the file there, at most `length`,
-//! and returns their number, 0 at the end, or a negative number if the file can't be read. The file begins anew with
-//! each call that reads it.
+//! The page gives one function, `dumbbell.read(address, length)`: it writes the next bytes of the file there, at most
+//! `length`, and returns their number, 0 at the end, or a negative number if the file can't be read. The file begins
+//! anew with each call that reads it.
 //!
 //! Several runs can be in progress. A table number is the place in the last list of [`dumbbell_tables`] before the run
 //! went on. The memory belongs to one thread: each worker of a page has an instance of its own.
@@ -101,9 +103,7 @@ fn source() -> Source {
 
 /// Calls a function with the capture.
 fn with_capture(call: impl FnOnce(&mut Capture) -> Result<i32, String>) -> i32 {
-    CAPTURE.with_borrow_mut(|capture| {
-        answer(capture.as_mut().ok_or_else(|| "no capture".to_owned()).and_then(call))
-    })
+    CAPTURE.with_borrow_mut(|capture| answer(capture.as_mut().ok_or_else(|| "no capture".to_owned()).and_then(call)))
 }
 
 /// Calls a function with a run.
@@ -160,14 +160,15 @@ pub extern "C" fn dumbbell_start() -> i32 {
     }))
 }
 
-/// Processes the events of a run until `until_ns`, in nanoseconds of virtual time. Returns 1, or 0 at the end of the run.
+/// Processes the events of a run until `until_ns`, in nanoseconds of virtual time. Returns 1, or 0 at the end of the
+/// run.
 #[unsafe(no_mangle)]
 pub extern "C" fn dumbbell_advance(run: u32, until_ns: u64) -> i32 {
     with_run(run, |run| run.advance(Time(until_ns)).map(i32::from))
 }
 
-/// Puts out the tables so far, or all tables after the end, as JSON: `[{"name": ..., "rows": ..., "columns": [{"name": ...,
-/// "type": ...}]}]`. The types have NumPy's names.
+/// Puts out the tables so far, or all tables after the end, as JSON: `[{"name": ..., "rows": ..., "columns": [{"name":
+/// ..., "type": ...}]}]`. The types have NumPy's names.
 #[unsafe(no_mangle)]
 pub extern "C" fn dumbbell_tables(run: u32) -> i32 {
     with_run(run, |run| {
@@ -185,9 +186,9 @@ pub extern "C" fn dumbbell_column(run: u32, table: u32, column: u32) -> i32 {
     })
 }
 
-/// Processes the rest of a run and puts out the results as JSON: `flows`, `queues` and `transfers` as the native core has
-/// them; `tables` as in [`dumbbell_tables`]; the names of the `captures`; `qlogs` with names and texts; the number of
-/// `events`.
+/// Processes the rest of a run and puts out the results as JSON: `flows`, `queues` and `transfers` as the native core
+/// has them; `tables` as in [`dumbbell_tables`]; the names of the `captures`; `qlogs` with names and texts; the number
+/// of `events`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dumbbell_finish(run: u32) -> i32 {
     with_run(run, |run| {
@@ -247,8 +248,8 @@ pub extern "C" fn dumbbell_capture_largest(most: u32) -> i32 {
     })
 }
 
-/// Reads the file once more and keeps the segments of a connection. Puts out the heads of the tables `packets` and `sacks`,
-/// as in [`dumbbell_tables`].
+/// Reads the file once more and keeps the segments of a connection. Puts out the heads of the tables `packets` and
+/// `sacks`, as in [`dumbbell_tables`].
 #[unsafe(no_mangle)]
 pub extern "C" fn dumbbell_segments(flow: u64) -> i32 {
     with_capture(|capture| {

@@ -1,9 +1,10 @@
-//! Runs through the interface, without the reading of memory: `tests/studio/test_studio.py` does that in Node and in a browser.
+//! Runs through the interface, without the reading of memory: `tests/studio/test_studio.py` does that in Node and in a
+//! browser.
 
 use crate::run::Run;
 use crate::{
-    dumbbell_advance, dumbbell_column, dumbbell_finish, dumbbell_free, dumbbell_output_length,
-    dumbbell_start, dumbbell_tables, put,
+    dumbbell_advance, dumbbell_column, dumbbell_finish, dumbbell_free, dumbbell_output_length, dumbbell_start,
+    dumbbell_tables, put,
 };
 use dumbbell_plan::Plan;
 use dumbbell_units::Time;

@@ -4,8 +4,8 @@
 //! packet -> queue discipline -> MAC (aggregation, retries) -> contention -> frame -> [collision, noise] -> delivery
 //!           per AP or station   block ACK window             backoff in slots
 //! ```
-//! [`Medium`] has no clock and no I/O: the caller enters packets, asks for the time of the next event and processes it. Times are
-//! integer nanoseconds; each device and each channel draws from a random stream of its own.
+//! [`Medium`] has no clock and no I/O: the caller enters packets, asks for the time of the next event and processes it.
+//! Times are integer nanoseconds; each device and each channel draws from a random stream of its own.
 //!
 //! | module | model |
 //! |---|---|

@@ -96,10 +96,7 @@ impl WifiPlan {
         let refuse = |field, message: &str| Err((field, message.to_owned()));
         if !self.standard.widths().contains(&self.width_mhz) {
             let widths = self.standard.widths().iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            return Err((
-                "width_mhz",
-                format!("{} MHz given: {} has {widths} MHz", self.width_mhz, self.standard),
-            ));
+            return Err(("width_mhz", format!("{} MHz given: {} has {widths} MHz", self.width_mhz, self.standard)));
         }
         let most = self.standard.most_streams();
         if !(1..=most).contains(&self.streams) {
@@ -128,10 +125,7 @@ impl WifiPlan {
             return refuse("stations", "signals must be finite");
         }
         if !(self.noise_figure_db.is_finite() && self.margin_db.is_finite()) || self.fading_db < 0.0 {
-            return refuse(
-                "noise_figure_db",
-                "noise figure, margin and fading must be finite, fading not negative",
-            );
+            return refuse("noise_figure_db", "noise figure, margin and fading must be finite, fading not negative");
         }
         if self.retry_limit == 0 {
             return refuse("retry_limit", "must be above zero");
@@ -142,16 +136,12 @@ impl WifiPlan {
         for (field, value) in [("cw_min", self.cw_min), ("cw_max", self.cw_max)] {
             // [IEEE 802.11-2016 §9.4.2.29, ECWmin and ECWmax]
             if !(value + 1).is_power_of_two() || value > 32_767 {
-                let message =
-                    format!("{value} given: must be a power of 2 less 1, such as 15 or 1023, at most 32767");
+                let message = format!("{value} given: must be a power of 2 less 1, such as 15 or 1023, at most 32767");
                 return Err((field, message));
             }
         }
         if self.cw_max < self.cw_min {
-            return Err((
-                "cw_min",
-                format!("{} given: at most {}, the value of cw_max", self.cw_min, self.cw_max),
-            ));
+            return Err(("cw_min", format!("{} given: at most {}, the value of cw_max", self.cw_min, self.cw_max)));
         }
         if self.stations.is_empty() {
             return refuse("stations", "at least one is needed");

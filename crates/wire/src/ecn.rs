@@ -1,4 +1,5 @@
-//! The ECN field of the IP header and its codepoints: the two low bits of the former TOS byte or traffic class [RFC 3168 §5].
+//! The ECN field of the IP header and its codepoints: the two low bits of the former TOS byte or traffic class [RFC
+//! 3168 §5].
 
 /// An ECN codepoint, with the value that it has in the IP header.
 ///

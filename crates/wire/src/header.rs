@@ -1,8 +1,8 @@
 //! Read-only views of protocol headers over captured bytes.
 //!
-//! A view exists if the bytes of its fields are available; it does not check them against each other. Each reader has its
-//! own rules for lengths that contradict each other, for a snap length, and for super-packets with a length of 0. Layouts:
-//! RFC 791 and 8200 (IP), 9293 (TCP), 768 (UDP), 792 and 4443 (ICMP).
+//! A view exists if the bytes of its fields are available; it does not check them against each other. Each reader has
+//! its own rules for lengths that contradict each other, for a snap length, and for super-packets with a length of 0.
+//! Layouts: RFC 791 and 8200 (IP), 9293 (TCP), 768 (UDP), 792 and 4443 (ICMP).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -384,10 +384,8 @@ mod tests {
     fn fields_of_an_ipv4_header() {
         // Version 4, 6 words; DSCP 46 (EF), CE; 1500 bytes; id 0x1234; more fragments, offset 0x00b9 = 185 words of 8;
         // TTL 63; TCP; 10.1.0.5 to 192.0.2.7.
-        let bytes = [
-            0x46, 0xbb, 0x05, 0xdc, 0x12, 0x34, 0x20, 0xb9, 63, 6, 0, 0, 10, 1, 0, 5, 192, 0, 2, 7, 9, 9, 9,
-            9,
-        ];
+        let bytes =
+            [0x46, 0xbb, 0x05, 0xdc, 0x12, 0x34, 0x20, 0xb9, 63, 6, 0, 0, 10, 1, 0, 5, 192, 0, 2, 7, 9, 9, 9, 9];
         let ip = Ipv4Header::new(&bytes).unwrap();
         assert_eq!((ip.version(), ip.header_len(), ip.dscp(), ip.ecn()), (4, 24, 46, Ecn::CE));
         assert_eq!((ip.total_len(), ip.id(), ip.ttl(), ip.protocol()), (1500, 0x1234, 63, protocol::TCP));

@@ -31,9 +31,7 @@ def talkers(capture: Capture, most: int = LONGEST) -> pl.DataFrame:
     """Return the directions of connections that carried the most payload, one row each."""
     rows = capture.tables.rows("flows", capture.tables.largest(most))
     return (
-        rows.filter(pl.col("payload_bytes") > 0)
-        .sort("payload_bytes", descending=True, maintain_order=True)
-        .head(most)
+        rows.filter(pl.col("payload_bytes") > 0).sort("payload_bytes", descending=True, maintain_order=True).head(most)
     )
 
 

@@ -136,10 +136,7 @@ def read_capture(
     if log is not None:
         following = {"log": True, "packets": lambda tables: log(tables["log"]) if tables["log"] else None}
     elif live is not None:
-        following = {
-            "live": True,
-            "packets": lambda tables: live(frame_of(tables["live"])) if tables["live"] else None,
-        }
+        following = {"live": True, "packets": lambda tables: live(frame_of(tables["live"])) if tables["live"] else None}
     found = read_files(files, progress=moved, **options, **following)
     capture = Capture(
         files=files,

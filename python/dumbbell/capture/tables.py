@@ -69,10 +69,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
     """
 
     def __init__(
-        self,
-        found: _core.CaptureOutput,
-        flows: Sequence[int] | None = None,
-        conversations: Sequence[int] | None = None,
+        self, found: _core.CaptureOutput, flows: Sequence[int] | None = None, conversations: Sequence[int] | None = None
     ) -> None:
         self._found = found
         self._flows = flows
@@ -141,9 +138,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         """Return the rows of some connections."""
         return frame_of(self._found.table(name, numbers))
 
-    def records(
-        self, name: str, numbers: Sequence[int] | None = None, most: int | None = None
-    ) -> list[dict[str, Any]]:
+    def records(self, name: str, numbers: Sequence[int] | None = None, most: int | None = None) -> list[dict[str, Any]]:
         """Return rows as dictionaries, the first ``most`` at most: of some connections, or of the chosen ones."""
         if numbers is None and name not in WHOLE:
             numbers = self._chosen(name)

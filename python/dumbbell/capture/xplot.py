@@ -50,12 +50,7 @@ def _lines(found: TimeSequence, title: str, origin_ns: int) -> Iterator[str]:
     def at(t: float) -> str:
         return f"{begin + t:.6f}"
 
-    for color, part in (
-        ("white", found.sent),
-        ("red", found.again),
-        ("pink", found.late),
-        ("purple", found.selected),
-    ):
+    for color, part in (("white", found.sent), ("red", found.again), ("pink", found.late), ("purple", found.selected)):
         yield from _strokes(color, part, begin)
     for color, (times, numbers) in (("green", found.acked), ("yellow", found.window)):
         if times.size:

@@ -35,9 +35,7 @@ def _refuse_code(_ctx: click.Context, _param: click.Parameter, file: Path) -> Pa
     "dumbbell check first.toml --set flows.a.variant=prague --set repetitions=10",
     "dumbbell check first.toml --backend uml",
     "dumbbell check first.toml --json | jq '.warnings[].text'",
-    removed=dict.fromkeys(
-        ("--cases", "--seed"), "`dumbbell discipline check SOURCE`, which tries a queue discipline"
-    ),
+    removed=dict.fromkeys(("--cases", "--seed"), "`dumbbell discipline check SOURCE`, which tries a queue discipline"),
 )
 @click.argument("file", type=front.file(), metavar="FILE", callback=_refuse_code, help="The scenario, a TOML file.")
 @scenario_file.changes()
@@ -52,12 +50,7 @@ def _refuse_code(_ctx: click.Context, _param: click.Parameter, file: Path) -> Pa
 @backend_options.options()
 @backend_options.flags()
 def check(
-    file: Path,
-    changes: tuple[str, ...],
-    backend: str | None,
-    no_code: bool,
-    as_json: bool,
-    options: tuple[str, ...],
+    file: Path, changes: tuple[str, ...], backend: str | None, no_code: bool, as_json: bool, options: tuple[str, ...]
 ) -> None:
     """Check a scenario: what will run, how long it takes, where it can run, and its warnings.
 

@@ -56,9 +56,7 @@ def _print(changes: list[Change], made: int, worse: int) -> None:
     for c in sorted(changes, key=_rank):
         shown = quantity(c.metric)
         change = f"{100 * c.relative:+.2f} %" if c.a else "-"
-        rows.append(
-            (c.cell or "-", c.who, shown.label, c.a * shown.factor, c.b * shown.factor, change, c.n, c.verdict)
-        )
+        rows.append((c.cell or "-", c.who, shown.label, c.a * shown.factor, c.b * shown.factor, change, c.n, c.verdict))
     if rows:
         output.print_table("Changes", ("cell", "of", "metric", "A", "B", "change", "n", "verdict"), rows)
     differ = sum(c.significant for c in changes)

@@ -134,10 +134,7 @@ def line(text: str) -> None:
 
 
 def print_table(
-    title: str,
-    headings: Iterable[str],
-    rows: Iterable[Iterable[object]],
-    units: Mapping[str, str] | None = None,
+    title: str, headings: Iterable[str], rows: Iterable[Iterable[object]], units: Mapping[str, str] | None = None
 ) -> None:
     """Print a table; numbers are aligned to the right. `layout` folds or divides it where the terminal is too narrow.
 
@@ -209,14 +206,7 @@ def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[i
         yield lambda _done, _all: None
         return
     from rich.cells import cell_len
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
     console = stderr()

@@ -56,10 +56,7 @@ OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "p
     "--interval", metavar="TIME", help="Length of the intervals over which rates are computed, such as '100 ms'."
 )
 @click.option(
-    "--out",
-    type=front.file(),
-    metavar="FILE",
-    help="The file: .png, .svg, .pdf or .html. Default: DIR/KIND.png.",
+    "--out", type=front.file(), metavar="FILE", help="The file: .png, .svg, .pdf or .html. Default: DIR/KIND.png."
 )
 @front.option(
     "--width",
@@ -69,10 +66,7 @@ OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "p
     heading=PAPER,
 )
 @front.option(
-    "--bare",
-    is_flag=True,
-    help="Omit the title and the small print. The metadata of the file has both.",
-    heading=PAPER,
+    "--bare", is_flag=True, help="Omit the title and the small print. The metadata of the file has both.", heading=PAPER
 )
 def plot(
     directory: Path,

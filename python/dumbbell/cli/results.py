@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["results"]
 
 
-directory_argument = click.argument(
-    "directory", type=front.directory(), metavar="DIR", help="Results that --out kept."
-)
+directory_argument = click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
 
 
-@front.command(
-    "query",
-    "dumbbell results query results/sweep 'SELECT name, avg(goodput_bps) FROM flows GROUP BY name'",
-)
+@front.command("query", "dumbbell results query results/sweep 'SELECT name, avg(goodput_bps) FROM flows GROUP BY name'")
 @directory_argument
 @click.argument("sql", metavar="SQL", help="A query over the tables flows, queues and transfers.")
 @front.tables()
@@ -113,9 +108,7 @@ def verify(directory: Path, jobs: int | None) -> None:
     if not damaged and not left:
         output.line(f"{directory}: {counted(len(found), 'run')}, all whole")
         return
-    output.note(
-        f"{directory}: {counted(left, 'run')} missing or damaged: making {'it' if left == 1 else 'them'} again"
-    )
+    output.note(f"{directory}: {counted(left, 'run')} missing or damaged: making {'it' if left == 1 else 'them'} again")
     with output.progress("runs") as moved:
         made = repair(directory, jobs=jobs, progress=moved)
     output.line(f"{directory}: {counted(len(made), 'run')}, all whole")
@@ -160,9 +153,7 @@ def merge(directory: Path, parts: tuple[Path, ...]) -> None:
         "-j": "`dumbbell results verify DIR --jobs N`",
     },
 )
-@click.argument(
-    "directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept."
-)
+@click.argument("directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept.")
 @front.every_row()
 @front.tables()
 @front.json()
@@ -185,8 +176,7 @@ def _print_state(found: Results, directory: Path) -> None:
     lines = {
         "scenario": found.scenario.name,
         "made by": found.made_by,
-        "runs": f"{len(found)} of {counted(len(found.scenario.cells), 'cell')}"
-        + (f", {left} missing" if left else ""),
+        "runs": f"{len(found)} of {counted(len(found.scenario.cells), 'cell')}" + (f", {left} missing" if left else ""),
         "size": f"{size / 1e6:.1f} MB",
     }
     for name, value in lines.items():

@@ -154,9 +154,7 @@ def _bottlenecks(scenario: Scenario) -> list[str]:
     layout = scenario.layout
     edges = layout.drawing.edges
     slowest = {
-        min(crossed, key=lambda number: edges[number].settings.rate_bps): None
-        for crossed in layout.crossed
-        if crossed
+        min(crossed, key=lambda number: edges[number].settings.rate_bps): None for crossed in layout.crossed if crossed
     }
     found = []
     for number in slowest:

@@ -31,9 +31,7 @@ MEASURED = ("alone", "contested", "harm")
 """Columns of `Results.harm` that are summarized."""
 
 
-directory_argument = click.argument(
-    "directory", type=front.directory(), metavar="DIR", help="Results that --out kept."
-)
+directory_argument = click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
 
 
 def _metric(what: str) -> Callable[[F], F]:
@@ -102,13 +100,9 @@ def harm(directory: Path, metric: str, flow: tuple[str, ...], every_row: bool, a
     modes=[harm],
     removed={"--harm": "`dumbbell stats harm DIR`", "--name": "--flow or --queue", "--interval": "--ci"},
 )
-@click.argument(
-    "directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept."
-)
+@click.argument("directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept.")
 @_metric("A column of the flows, queues or transfers.")
-@click.option(
-    "--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds."
-)
+@click.option("--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds.")
 @_flows("Only this flow.")
 @click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
 @click.option(

@@ -53,10 +53,7 @@ BOTTLENECK = "network.bottleneck"
 CONDITIONS: dict[str, Callable[[_Draw], Changes]] = {
     "losses": lambda draw: {f"{BOTTLENECK}.loss": f"{draw.log(0.01, 10)} %"},
     "lost ACKs": lambda draw: {f"{BOTTLENECK}.reverse": {"loss": f"{draw.log(0.1, 30)} %"}},
-    "reordering": lambda draw: {
-        f"{BOTTLENECK}.jitter": f"{draw.log(1, 30)} ms",
-        f"{BOTTLENECK}.jitter_reorders": True,
-    },
+    "reordering": lambda draw: {f"{BOTTLENECK}.jitter": f"{draw.log(1, 30)} ms", f"{BOTTLENECK}.jitter_reorders": True},
     "duplicates": lambda draw: {f"{BOTTLENECK}.duplication": f"{draw.log(0.1, 5)} %"},
     "outage": lambda draw: {
         f"{BOTTLENECK}.outages": [

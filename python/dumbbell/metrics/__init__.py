@@ -80,14 +80,7 @@ _HOMES = {
     "spike_detection": ("Spikes", "spikes"),
     "summary": ("Summary", "number", "summarize", "summarize_all"),
     "warmup": ("warm_up",),
-    "windows": (
-        "edges_of",
-        "mean_per_window",
-        "packet_ack_delays",
-        "rate_per_window",
-        "segment_rate",
-        "sliding_rate",
-    ),
+    "windows": ("edges_of", "mean_per_window", "packet_ack_delays", "rate_per_window", "segment_rate", "sliding_rate"),
 }
 """The names of each module. A module is imported with its first name: most need numpy."""
 __getattr__ = _lazy(__name__, {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names})

@@ -9,12 +9,7 @@ __all__ = ["convergence_time"]
 
 
 def convergence_time(
-    time: npt.ArrayLike,
-    share: npt.ArrayLike,
-    *,
-    target: float | None = None,
-    within: float = 0.1,
-    hold: float = 5.0,
+    time: npt.ArrayLike, share: npt.ArrayLike, *, target: float | None = None, within: float = 0.1, hold: float = 5.0
 ) -> float:
     """Return the first moment from which the share stays near its target for `hold` seconds.
 

@@ -112,11 +112,7 @@ def rpm(latency_ms: float) -> float:
 
 
 def responsiveness(
-    goodput: npt.ArrayLike,
-    foreign: npt.ArrayLike,
-    loaded: npt.ArrayLike,
-    *,
-    interval_s: float = 1.0,
+    goodput: npt.ArrayLike, foreign: npt.ArrayLike, loaded: npt.ArrayLike, *, interval_s: float = 1.0
 ) -> Responsiveness:
     """Evaluate a responsiveness test after it has run.
 

@@ -131,9 +131,7 @@ def summarize_all(
     if not 0 < level < 1:
         raise DumbbellError(f"level: {level} given: must be between 0 and 1, such as 0.95")
     rows = [np.asarray(s, dtype=np.float64).ravel() for s in samples]
-    rows = [
-        np.sort(row[~np.isnan(row)]) for row in rows
-    ]  # sorted, so that sums do not depend on the order of the runs
+    rows = [np.sort(row[~np.isnan(row)]) for row in rows]  # sorted, so that sums do not depend on the order of the runs
     done: dict[int, Summary] = {}
     for n in sorted({len(row) for row in rows}):
         numbers = [k for k, row in enumerate(rows) if len(row) == n]

@@ -143,13 +143,7 @@ class Plots:
         """Draw the smoothed RTT (srtt) of the senders over time."""
         return self._make("srtt", run=run, flow=flow)
 
-    def goodput(
-        self,
-        *,
-        run: int = 0,
-        flow: Sequence[str] | None = None,
-        window_s: float | None = None,
-    ) -> Plot:
+    def goodput(self, *, run: int = 0, flow: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
         """Draw the goodput in windows of ``window_s`` seconds."""
         return self._make("goodput", run=run, flow=flow, window_s=window_s)
 
@@ -161,23 +155,11 @@ class Plots:
         """Draw the bytes in flight over time in segments, with the phases of each sender."""
         return self._make("inflight", run=run, flow=flow)
 
-    def fairness(
-        self,
-        *,
-        run: int = 0,
-        flow: Sequence[str] | None = None,
-        window_s: float | None = None,
-    ) -> Plot:
+    def fairness(self, *, run: int = 0, flow: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
         """Draw each flow's share of the goodput and Jain's index, in sliding windows of ``window_s`` seconds."""
         return self._make("fairness", run=run, flow=flow, window_s=window_s)
 
-    def iograph(
-        self,
-        *,
-        run: int = 0,
-        queue: Sequence[str] | None = None,
-        window_s: float | None = None,
-    ) -> Plot:
+    def iograph(self, *, run: int = 0, queue: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
         """Draw packets per second that left a queue or were dropped there."""
         return self._make("iograph", run=run, queue=queue, window_s=window_s)
 
@@ -216,11 +198,7 @@ class Plots:
         return self._make("timelapse", metric=metric, flow=flow, window_s=window_s, where=where)
 
     def matrix(
-        self,
-        *,
-        metric: str | None = None,
-        flow: Sequence[str] | None = None,
-        where: Mapping[str, object] | None = None,
+        self, *, metric: str | None = None, flow: Sequence[str] | None = None, where: Mapping[str, object] | None = None
     ) -> Plot:
         """Draw a metric of two flows whose variants are swept, as a matrix."""
         return self._make("matrix", metric=metric, flow=flow, where=where)

@@ -111,16 +111,12 @@ def _over_words(
     title = _title(table, f"{shown.title} by {table.name(across) or 'flow'}", apart)
     if kind == "bars":
         note = "Dots are single runs." if any(s.n > 1 for s in every) else ""
-        return Picture(
-            "bars", f"{title}: {_interval(every)}", "", panels, min(2, len(panels)), share_y=True, note=note
-        )
+        return Picture("bars", f"{title}: {_interval(every)}", "", panels, min(2, len(panels)), share_y=True, note=note)
     n = counted(s.n for s in every)
     most, least = max(s.n for s in every), min(s.n for s in every)
     note = "Symbols are single runs."
     if most >= FEWEST_BOX:
-        note += (
-            " Box: quartiles; line: median; whiskers: the last run within 1.5 times the distance of the quartiles."
-        )
+        note += " Box: quartiles; line: median; whiskers: the last run within 1.5 times the distance of the quartiles."
     if least < FEWEST_BOX:
         note += f" Fewer than {FEWEST_BOX} runs have no box: line at their median."
     return Picture("box", f"{title}, {n}", "", panels, min(2, len(panels)), share_y=True, note=note)

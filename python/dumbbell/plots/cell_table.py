@@ -64,11 +64,7 @@ class CellTable:
 
     @classmethod
     def of(
-        cls,
-        results: Results,
-        metric: str,
-        flow: Sequence[str] | None = None,
-        where: Mapping[str, object] | None = None,
+        cls, results: Results, metric: str, flow: Sequence[str] | None = None, where: Mapping[str, object] | None = None
     ) -> CellTable:
         """Select a metric's values, narrowed to some flows (or queues) and to some cells.
 

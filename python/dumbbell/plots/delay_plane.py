@@ -143,11 +143,7 @@ def _clouds(
 
 
 def _table(
-    results: Results,
-    metric: str,
-    by: str | None,
-    flow: Sequence[str] | None,
-    where: Mapping[str, object] | None,
+    results: Results, metric: str, by: str | None, flow: Sequence[str] | None, where: Mapping[str, object] | None
 ) -> tuple[CellTable, str]:
     """Return one row per run, with the flows' total of a rate (mean of another metric) and the delay; the y label.
 

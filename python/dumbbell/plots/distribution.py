@@ -60,10 +60,7 @@ def cdf(
     apart = table.column(by, "by") or table.free()
     shown = quantity(metric)
     looks = looks_of(table, apart, dashes=True)
-    transfers = metric in results.transfers.columns and metric not in {
-        *results.flows.columns,
-        *results.queues.columns,
-    }
+    transfers = metric in results.transfers.columns and metric not in {*results.flows.columns, *results.queues.columns}
     share = "share of transfers" if transfers else "share of runs"
     parts = table.panels(apart)
     samples = [{key[0]: (v, np.ones(v.size)) for key, v in one.groups(apart, each=True).items()} for one in parts]
@@ -91,11 +88,7 @@ def _steps(samples: Mapping[str, Weighted], looks: Mapping[str, Look], what: str
 
 
 def _of_series(
-    results: Results,
-    metric: str,
-    by: str | None,
-    flow: Sequence[str] | None,
-    where: Mapping[str, object] | None,
+    results: Results, metric: str, by: str | None, flow: Sequence[str] | None, where: Mapping[str, object] | None
 ) -> Picture:
     """Draw the distribution of a column of series, one curve per flow (or queue) and cell."""
     if by is not None:
@@ -105,9 +98,7 @@ def _of_series(
     for run in results.runs:
         short = short_names(list(run.cell))
         cell = {short[path]: word(label(value)) for path, value in run.cell.items()}
-        if any(
-            cell.get(path, word(label(run.cell.get(path)))) != word(value) for path, value in (where or {}).items()
-        ):
+        if any(cell.get(path, word(label(run.cell.get(path)))) != word(value) for path, value in (where or {}).items()):
             continue
         known = [t for t in results.tables(run) if t.startswith(f"{kind}/")]
         for name in _chosen(known, kind, flow):

@@ -79,9 +79,7 @@ def _panel(panel: Panel, picture: Picture, columns: int, strokes: int, legend: d
     if panel.grid is not None:
         return {"title": panel.title, "x": x, "y": y, "marks": [], "grid": _grid(panel.grid)}
     marks: list[Mark] = list(_spans(panel, legend))
-    marks += [
-        {"kind": "rule", "x": [mark.x], "text": mark.text, "at": mark.at, "color": MUTED} for mark in panel.marks
-    ]
+    marks += [{"kind": "rule", "x": [mark.x], "text": mark.text, "at": mark.at, "color": MUTED} for mark in panel.marks]
     places, width = dodged(panel)
     if any(curve.kind == "segments" for curve in panel.curves):
         columns = max(columns, strokes // 4)  # zooming in shows single segments, and the lines beside them

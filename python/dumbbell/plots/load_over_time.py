@@ -93,9 +93,7 @@ def load(results: Results, run: Run, *, flow: Sequence[str] | None = None, windo
                 y = rate_per_window(table["t_ns"].to_numpy() * 1e-9, table["delivered"].to_numpy(), edges) * 1e-6
             curves[kind].append(Curve(name, style, middle, y))
     units = {"download": "download, Mbit/s", "upload": "upload, Mbit/s", "ping": "RTT, ms"}
-    panels = [
-        _panel(units[kind], curves[kind], middle, span, common=kind == "ping") for kind in groups if curves[kind]
-    ]
+    panels = [_panel(units[kind], curves[kind], middle, span, common=kind == "ping") for kind in groups if curves[kind]]
     rows = {row["name"]: row for row in run.flows}
     sums = {k: sum(rows[n]["goodput_bps"] for n in groups[k]) * 1e-6 for k in ("download", "upload") if groups[k]}
     pings = [rows[n]["rtt_p50_ms"] for n in groups["ping"] if rows[n]["rtt_p50_ms"] is not None]

@@ -351,9 +351,7 @@ def _with_idle_rtt(results: Results, run: Run, flow: Sequence[str] | None, pictu
     return replace(picture, panels=[replace(panel, curves=[*panel.curves, base])])
 
 
-def goodput(
-    results: Results, run: Run, *, flow: Sequence[str] | None = None, window_s: float | None = None
-) -> Picture:
+def goodput(results: Results, run: Run, *, flow: Sequence[str] | None = None, window_s: float | None = None) -> Picture:
     """Draw the payload that reached the receivers, per window of time, with the rate of the bottleneck."""
     begin, end = span_of(results, run)
     edges = edges_of(begin, end, window_s or (end - begin) / WINDOWS)
@@ -368,9 +366,7 @@ def goodput(
     reading = "Bytes count when they reach the receiver, in order or not, each once: a retransmission that fills a " \
               "hole makes no spike."  # fmt: skip
     wide = f"goodput per {edges[1] - edges[0]:.3g} s, Mbit/s"
-    picture = _of_flows(
-        results, run, flow, "Goodput over time", wide, "goodput", curves, sender=False, reading=reading
-    )
+    picture = _of_flows(results, run, flow, "Goodput over time", wide, "goodput", curves, sender=False, reading=reading)
     (panel,) = picture.panels
     more = []
     if len(rates) > 1:

@@ -74,9 +74,7 @@ def backlog(
     edges = edges_of(begin, end, (end - begin) / WINDOWS)
     # A queue is empty until its first row.
     mean, low, high = summary_of_steps(np.append(begin, t), np.append(0.0, packets), edges)
-    return Curve(
-        label or f"{name} ({discipline_of(run, name)})", style, (edges[:-1] + edges[1:]) / 2, mean, low, high
-    )
+    return Curve(label or f"{name} ({discipline_of(run, name)})", style, (edges[:-1] + edges[1:]) / 2, mean, low, high)
 
 
 def _average(table: pl.DataFrame) -> Curve | None:
@@ -150,6 +148,4 @@ def iograph(
             drawn.append(Curve(shown, style, (edges[:-1] + edges[1:]) / 2, _per_second(t, edges)))
     panel = Panel("", "time, s", "packets/s", drawn, x_range=span)
     note = f"Packets that left the queue, or were dropped, in windows of {edges[1] - edges[0]:.3g} s."
-    return Picture(
-        "iograph", title_of(run, f"I/O graph of {', '.join(names)}"), "", [panel], markers=False, note=note
-    )
+    return Picture("iograph", title_of(run, f"I/O graph of {', '.join(names)}"), "", [panel], markers=False, note=note)

@@ -53,15 +53,11 @@ def slowdown(results: Results, *, metric: str = "slowdown", flow: Sequence[str] 
             lacking.append(title)
             continue
         ticks = _decades([float(v) for curve in curves for v in curve.x])
-        panels.append(
-            Panel(title, "size, kB", what, curves, x_log=True, y_log=True, y_from_zero=False, x_ticks=ticks)
-        )
+        panels.append(Panel(title, "size, kB", what, curves, x_log=True, y_log=True, y_from_zero=False, x_ticks=ticks))
     of_means = table.filter(pl.col("statistic") == "mean")
     n = counted(max(of_means["n"].to_list()), "repetition")
     title = f"{'Slowdown' if metric == 'slowdown' else 'Completion time'} of transfers by size, {n}"
-    note = (
-        "Bins have a tenth of the transfers each, drawn at their median size. Bands: 95 % intervals of the mean over"
-    )
+    note = "Bins have a tenth of the transfers each, drawn at their median size. Bands: 95 % intervals of the mean over"
     note += " repetitions."
     note += f" Too few transfers in a bin for the {' and the '.join(lacking)}." if lacking else ""
     return Picture("slowdown", title, _reading(of_means), panels, columns=len(panels), share_y=True, note=note)
@@ -80,6 +76,5 @@ def _reading(means: pl.DataFrame) -> str:
         return ""
     low, high = found.row(0, named=True), found.row(-1, named=True)
     return (
-        f"Means by bin lie between {number(low['value'])} ({low['size']}) and {number(high['value'])} "
-        f"({high['size']})."
+        f"Means by bin lie between {number(low['value'])} ({low['size']}) and {number(high['value'])} ({high['size']})."
     )

@@ -29,9 +29,7 @@ MOST = 100
 def _videos(results: Results, run: Run, flow: Sequence[str] | None) -> list[str]:
     known = [t.removeprefix("video/") for t in results.tables(run) if t.startswith("video/")]
     if not known:
-        raise ResultsError(
-            'no series of videos: a flow needs application = { kind = "video", ... }, and trace.series'
-        )
+        raise ResultsError('no series of videos: a flow needs application = { kind = "video", ... }, and trace.series')
     for name in flow or ():
         if name not in known:
             raise ResultsError(unknown("video", name, known))

@@ -84,8 +84,6 @@ def voice(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> P
         Panel("", "time, s", "MOS", scores, x_range=span, height=0.6, y_top=4.6),
     ]
     rows = {row["name"]: row for row in run.flows}
-    heard = [
-        f"{n}: MOS {rows[n]['mos']:.2f}, R {rows[n]['r_factor']:.0f}" for n in names if rows[n]["mos"] is not None
-    ]
+    heard = [f"{n}: MOS {rows[n]['mos']:.2f}, R {rows[n]['r_factor']:.0f}" for n in names if rows[n]["mos"] is not None]
     reading = f"{'; '.join(heard)}." if heard else ""
     return Picture("voice", title_of(run, "Voice calls"), reading, panels, markers=False)

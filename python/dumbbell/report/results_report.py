@@ -29,13 +29,7 @@ from dumbbell.results.results import Results
 from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.changes import METRICS
 from dumbbell.results.statistics.lint import lint
-from dumbbell.results.statistics.slowdowns import (
-    ALL,
-    groups_of,
-    interval_text,
-    slowdown_table,
-    slowdowns,
-)
+from dumbbell.results.statistics.slowdowns import ALL, groups_of, interval_text, slowdown_table, slowdowns
 from dumbbell.results.statistics.warning import cell_names
 from dumbbell.results.store.directory import Store
 
@@ -185,9 +179,7 @@ def _goodput(cells: Sequence[Sequence[Run]], flow: str) -> str:
     if len(found) == 1:
         (only,) = found.values()
         (values,) = samples.values()
-        spread = (
-            f", {number(min(values))} to {number(max(values))} over {len(values)} runs" if len(values) > 1 else ""
-        )
+        spread = f", {number(min(values))} to {number(max(values))} over {len(values)} runs" if len(values) > 1 else ""
         return f"goodput {only.text('Mbit/s')}{spread}"
     if len(found) <= FEW_CELLS:
         return "goodput in Mbit/s: " + "; ".join(f"{cell}: {summary.text()}" for cell, summary in found.items())

@@ -184,9 +184,7 @@ class Results:
         list of (dict, Compared)
             The rest of the cell, and the comparison.
         """
-        found: list[tuple[dict[str, object], Compared]] = accessor("results.comparisons")(
-            self, metric, by, level=level
-        )
+        found: list[tuple[dict[str, object], Compared]] = accessor("results.comparisons")(self, metric, by, level=level)
         return found
 
     def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:

@@ -121,12 +121,7 @@ class Named(BaseModel):
             properties.update({p.name: _parameter_schema(p) for p in params})
             required = [] if name == cls.default_name else [cls.key]
             forms.append(
-                {
-                    "type": "object",
-                    "properties": properties,
-                    "required": required,
-                    "additionalProperties": False,
-                }
+                {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
             )
         return {"anyOf": forms, "description": (cls.__doc__ or "").strip()}
 

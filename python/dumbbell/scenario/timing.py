@@ -24,16 +24,11 @@ def timing_problems(scenario: Scenario) -> list[Problem]:
     found = []
     if scenario.measure_from.ns >= scenario.duration.ns:
         found.append(
-            Problem(
-                "measure_from",
-                f"'{scenario.measure_from}' given: must be before the end at '{scenario.duration}'",
-            )
+            Problem("measure_from", f"'{scenario.measure_from}' given: must be before the end at '{scenario.duration}'")
         )
     if scenario.until is not None and scenario.until.at_most < scenario.repetitions:
         found.append(
-            Problem(
-                "until.at_most", f"{scenario.until.at_most} given: repetitions are {scenario.repetitions} already"
-            )
+            Problem("until.at_most", f"{scenario.until.at_most} given: repetitions are {scenario.repetitions} already")
         )
     singles = [flow.name for flow in scenario.single_flows]
     if scenario.until is not None and scenario.until.flow not in {None, *singles}:

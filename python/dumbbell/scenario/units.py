@@ -76,8 +76,7 @@ class Quantity(str):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
         """Validate by construction; serialize as the text."""
         return core_schema.no_info_plain_validator_function(
-            cls._validate,
-            serialization=core_schema.plain_serializer_function_ser_schema(str),
+            cls._validate, serialization=core_schema.plain_serializer_function_ser_schema(str)
         )
 
     @classmethod

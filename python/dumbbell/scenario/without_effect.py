@@ -59,9 +59,7 @@ class Effects:
 def _settings(scenario: Scenario) -> Iterator[_Setting]:
     yield from _trace(scenario)
     if "snaplen" in scenario.capture.model_fields_set:
-        why = (
-            None if scenario.capture.at else _given(scenario.capture.snaplen, "no packet is captured: set capture.at")
-        )
+        why = None if scenario.capture.at else _given(scenario.capture.snaplen, "no packet is captured: set capture.at")
         yield _Setting("capture.snaplen", why)
     if scenario.capture.qlog is not None:
         quic = [flow.application for flow in scenario.single_flows if flow.transport == "quic"]
@@ -100,9 +98,7 @@ def _trace(scenario: Scenario) -> Iterator[_Setting]:
     tables = trace.tables
     if "interval" in trace.model_fields_set and trace.interval.ns > 0:
         rows = {"flows", "queues"} & set(tables)
-        why = (
-            'no series of flows or queues is recorded: set trace.series = true, or to a list with "flows" or "queues"'
-        )
+        why = 'no series of flows or queues is recorded: set trace.series = true, or to a list with "flows" or "queues"'
         yield _Setting("trace.interval", None if rows else _given(trace.interval, why))
     if trace.only is None:
         return

@@ -183,6 +183,4 @@ class All(BaseModel):
     """Ids of claims that are listed before."""
 
 
-Rule = Annotated[
-    Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange | All, Field(discriminator="kind")
-]
+Rule = Annotated[Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange | All, Field(discriminator="kind")]

@@ -14,19 +14,7 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.significance import LEVEL
 from dumbbell.report.finding import Finding, Measured, Verdict
 from dumbbell.studies import rules
-from dumbbell.studies.declared import (
-    Alike,
-    All,
-    Bound,
-    Covers,
-    Exchange,
-    Extreme,
-    Higher,
-    Near,
-    Order,
-    Setting,
-    Value,
-)
+from dumbbell.studies.declared import Alike, All, Bound, Covers, Exchange, Extreme, Higher, Near, Order, Setting, Value
 from dumbbell.studies.definition import Study
 from dumbbell.studies.paper import Claim
 from dumbbell.studies.rule_words import Words, rule_text
@@ -279,11 +267,7 @@ def _named(where: str, measured: Measured) -> Measured:
     return Measured(what, measured.text, measured.value, measured.low, measured.high, measured.unit, measured.n)
 
 
-SHOWN = {
-    Verdict.AGREES: "it holds",
-    Verdict.DIFFERS: "shown not to hold",
-    Verdict.NOT_SHOWN: "not shown",
-}
+SHOWN = {Verdict.AGREES: "it holds", Verdict.DIFFERS: "shown not to hold", Verdict.NOT_SHOWN: "not shown"}
 
 
 def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:

@@ -175,9 +175,7 @@ class Column:
 
 
 def _text(values: Floats) -> str:
-    return (
-        f"{values.mean():.4g} ({values.min():.4g} to {values.max():.4g})" if values.size > 1 else f"{values[0]:.4g}"
-    )
+    return f"{values.mean():.4g} ({values.min():.4g} to {values.max():.4g})" if values.size > 1 else f"{values[0]:.4g}"
 
 
 def _panel(name: str, unit: str, rows: Sequence[Row], kernel: str) -> Panel:

@@ -20,12 +20,7 @@ def list_tables(study: Study, findings: Sequence[Finding]) -> list[Table]:
     setup = [{"place": places(s), "report": in_report(s), "here": s.here} for s in paper.setup]
     exhibits = [{"report": e.id, "title": e.title, "here": ", ".join(e.here) or e.reason} for e in paper.exhibits]
     claims = [
-        {
-            "place": places(c),
-            "report": in_report(c),
-            "claim": c.id,
-            "verdict": outcome(c, found.get(c.id)),
-        }
+        {"place": places(c), "report": in_report(c), "claim": c.id, "verdict": outcome(c, found.get(c.id))}
         for c in paper.claims
     ]
     return [

@@ -119,9 +119,7 @@ def _statement(rule: Rule, name: str, unit: str, words: Words) -> str:
                     f"{words.value(v)} {low:.4g} to {high:.4g}{unit} (report {rule.numbers[v]:g})"
                     for v, (low, high) in bands.items()
                 )
-                return (
-                    f"The {mean} is shown to lie in a band around the report's (95 % intervals together): {listed}."
-                )
+                return f"The {mean} is shown to lie in a band around the report's (95 % intervals together): {listed}."
             low, high = rule.ends(rule.at)
             return (
                 f"The {mean} is shown to lie from {low:.4g} to {high:.4g}{unit} (95 % interval); the report has "

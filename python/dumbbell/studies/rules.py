@@ -498,9 +498,7 @@ def exchange(
     one = 1 - (1 - level) / len(first)
     ahead = [advantage(a, b, level=_raised(one, a, b, quick=quick)) for a, b in zip(first, second, strict=True)]
     found = {
-        side: [
-            p for p, x in zip(points, ahead, strict=True) if x.direction == side and _least(x, quick=quick) > EQUAL
-        ]
+        side: [p for p, x in zip(points, ahead, strict=True) if x.direction == side and _least(x, quick=quick) > EQUAL]
         for side in ("higher", "lower")
     }
     measured = tuple(

@@ -133,9 +133,7 @@ def run_study(
         analysis = replace(analysis, summary=[*analysis.summary, beside.summary])
         if beside.rows:
             analysis = replace(
-                analysis,
-                pictures=[*analysis.pictures, beside.picture()],
-                tables=[beside.table(), *analysis.tables],
+                analysis, pictures=[*analysis.pictures, beside.picture()], tables=[beside.table(), *analysis.tables]
             )
     if doubtful := invalid_runs(results):
         analysis = replace(analysis, summary=[*analysis.summary, doubtful])

@@ -14,18 +14,7 @@ from typing import Any
 from dumbbell import registry
 from dumbbell.scenario import Scenario, json_schema
 
-__all__ = [
-    "FLOW",
-    "LINKS",
-    "MOST_FLOWS",
-    "PATH",
-    "Choice",
-    "Number",
-    "document",
-    "fields",
-    "flow_name",
-    "number",
-]
+__all__ = ["FLOW", "LINKS", "MOST_FLOWS", "PATH", "Choice", "Number", "document", "fields", "flow_name", "number"]
 
 MOST_FLOWS = 8
 """Colors that readers can distinguish."""

@@ -29,17 +29,7 @@ from dumbbell.plan.text import as_in_plan, plan_text
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.sweep.seeds import repetition_seed
 from dumbbell.scenario.toml import write
-from dumbbell.studio.settings import (
-    FLOW,
-    MOST_FLOWS,
-    PATH,
-    Choice,
-    Number,
-    document,
-    number,
-    scenario,
-    stack_document,
-)
+from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, Choice, Number, document, number, scenario, stack_document
 
 __all__ = ["defaults", "flow_defaults", "plan_of", "templates"]
 

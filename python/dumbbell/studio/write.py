@@ -46,8 +46,7 @@ def model(given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         "most_flows": MOST_FLOWS,
         **templates(),
         "presets": [
-            {"name": each.name, "title": each.title, "about": each.about, "settings": each.settings}
-            for each in PRESETS
+            {"name": each.name, "title": each.title, "about": each.about, "settings": each.settings} for each in PRESETS
         ],
         "phases": registry.phases(),
         "reasons": registry.drop_reasons(),
@@ -113,8 +112,5 @@ def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
-LICENSES = {
-    "hyparquet": "parquet/LICENSE-hyparquet",
-    "fzstd": "parquet/LICENSE-fzstd",
-}
+LICENSES = {"hyparquet": "parquet/LICENSE-hyparquet", "fzstd": "parquet/LICENSE-fzstd"}
 _TEXTS = (*("page/studio.html", "page/studio.css", "parquet/parquet.min.js", *LICENSES.values()),)

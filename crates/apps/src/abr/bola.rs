@@ -1,5 +1,5 @@
-//! BOLA: the buffer level decides [Spiteri, Urgaonkar, Sitaraman: BOLA: Near-Optimal Bitrate Adaptation for Online Videos,
-//! INFOCOM 2016]. The parameters are those of dash.js's first version, not those of the paper.
+//! BOLA: the buffer level decides [Spiteri, Urgaonkar, Sitaraman: BOLA: Near-Optimal Bitrate Adaptation for Online
+//! Videos, INFOCOM 2016]. The parameters are those of dash.js's first version, not those of the paper.
 //!
 //! ```text
 //! u_i   = ln(bitrate_i)                                 utility
@@ -74,11 +74,10 @@ mod tests {
         Dur::from_secs_f64(s)
     }
 
-    /// M = 10 s, B = 30 s. With u_0 = 0: u = 0, ln 2.5 = 0.91629, ln 5 = 1.60944.
-    /// g = 1 + 1.60944 / (30 / 10 - 1) = 1.80472; V = 10 / 0.80472 = 12.42669.
-    /// Level 1 wins from (V g) / 1 - Q = (V (0.91629 + g) - Q) / 2.5: 1.5 Q = V (2.5 g - 0.91629 - g) = V 1.79079; Q = 14.836 s.
-    /// Level 2 wins from (V (0.91629 + g) - Q) / 2.5 = (V (1.60944 + g) - Q) / 5: Q = V (g + 2 x 0.91629 - 1.60944) = 25.199 s.
-    /// Pause above V (1.60944 + g) = 42.427 s.
+    /// M = 10 s, B = 30 s. With u_0 = 0: u = 0, ln 2.5 = 0.91629, ln 5 = 1.60944. g = 1 + 1.60944 / (30 / 10 - 1) =
+    /// 1.80472; V = 10 / 0.80472 = 12.42669. Level 1 wins from (V g) / 1 - Q = (V (0.91629 + g) - Q) / 2.5: 1.5 Q = V
+    /// (2.5 g - 0.91629 - g) = V 1.79079; Q = 14.836 s. Level 2 wins from (V (0.91629 + g) - Q) / 2.5 = (V (1.60944 +
+    /// g) - Q) / 5: Q = V (g + 2 x 0.91629 - 1.60944) = 25.199 s. Pause above V (1.60944 + g) = 42.427 s.
     #[test]
     fn it_switches_and_pauses_at_the_thresholds_of_the_formula() {
         let bola = Bola::new(&LADDER, Dur::secs(10), Dur::secs(30));

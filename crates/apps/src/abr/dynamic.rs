@@ -1,12 +1,13 @@
-//! The rule of dash.js: throughput at first, then BOLA, and a limit for a short buffer [Spiteri, Sitaraman, Sparacio: From
-//! Theory to Practice: Improving Bitrate Adaptation in the DASH Reference Player, MMSys 2018; dash.js
+//! The rule of dash.js: throughput at first, then BOLA, and a limit for a short buffer [Spiteri, Sitaraman, Sparacio:
+//! From Theory to Practice: Improving Bitrate Adaptation in the DASH Reference Player, MMSys 2018; dash.js
 //! src/streaming/rules/abr/InsufficientBufferRule.js].
 //!
 //! ```text
 //! throughput   the highest bit rate <= mean throughput of the last segments x factor
 //! to BOLA      when the buffer is at least `switch` and BOLA's choice is not lower
 //! back         when the buffer is below `switch` and BOLA's choice is lower
-//! limit        after the first two segments: bit rate <= mean throughput x 0.7 x buffer / segment; the lowest while stalled
+//! limit        after the first two segments: bit rate <= mean throughput x 0.7 x buffer / segment; the lowest while
+//!              stalled
 //! ```
 
 use super::{Abr, Bola, Choice, Download, View, highest_below};

@@ -2,11 +2,11 @@
 //! src/utils/ewma.ts, src/utils/ewma-bandwidth-estimator.ts, src/controller/abr-controller.ts findBestLevel].
 //!
 //! ```text
-//! average   weighted by time: after a download of w seconds at r, estimate = a^w estimate + (1 - a^w) r, a^half-life = 1/2;
-//!           divided by 1 - a^(sum of w), so that the start at zero has no weight
+//! average   weighted by time: after a download of w seconds at r, estimate = a^w estimate + (1 - a^w) r, a^half-life =
+//!           1/2; divided by 1 - a^(sum of w), so that the start at zero has no weight
 //! estimate  the smaller of the two averages; `estimate` before the first download
-//! level     the highest with bit rate <= estimate x factor (x up_factor above the current level) whose download takes less
-//!           than the buffer lasts; without one, than the buffer lasts and 4 s
+//! level     the highest with bit rate <= estimate x factor (x up_factor above the current level) whose download takes
+//!           less than the buffer lasts; without one, than the buffer lasts and 4 s
 //! ```
 
 use super::{Abr, Choice, Download, View};
@@ -117,9 +117,9 @@ mod tests {
         Download { at: Time::ZERO, number: 0, level: 0, bytes, took, first_byte: Dur::ZERO }
     }
 
-    /// 3 s at 1 Mbit/s, then 3 s at 2 Mbit/s: fast (2 - 1/2 + 1/4) / (1 - 1/4) x 1 Mbit/s: after the first 0.5, then 0.5 x 0.5 +
-    /// 0.5 x 2 = 1.25, over 0.75: 1.6667. Slow, k = 2^(-1/3) = 0.79370: 0.20630, then 0.79370 x 0.20630 + 0.41260 = 0.57634,
-    /// over 1 - 2^(-2/3) = 0.37004: 1.5575. The smaller one counts.
+    /// 3 s at 1 Mbit/s, then 3 s at 2 Mbit/s: fast (2 - 1/2 + 1/4) / (1 - 1/4) x 1 Mbit/s: after the first 0.5, then
+    /// 0.5 x 0.5 + 0.5 x 2 = 1.25, over 0.75: 1.6667. Slow, k = 2^(-1/3) = 0.79370: 0.20630, then 0.79370 x 0.20630 +
+    /// 0.41260 = 0.57634, over 1 - 2^(-2/3) = 0.37004: 1.5575. The smaller one counts.
     #[test]
     fn the_smaller_average_counts() {
         let mut rate = rule();
@@ -131,8 +131,8 @@ mod tests {
         assert!((rate.estimate() - 1.5575e6).abs() < 100.0, "{}", rate.estimate());
     }
 
-    /// With an estimate of 1.4 Mbit/s: 0.7 x 1.4 = 0.98 < 1 Mbit/s, so it doesn't switch up from 300 kbit/s; 0.95 x 1.4 = 1.33,
-    /// so it stays at 1.3 Mbit/s.
+    /// With an estimate of 1.4 Mbit/s: 0.7 x 1.4 = 0.98 < 1 Mbit/s, so it doesn't switch up from 300 kbit/s; 0.95 x
+    /// 1.4 = 1.33, so it stays at 1.3 Mbit/s.
     #[test]
     fn switching_up_needs_more_than_staying() {
         let mut rate = rule();
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(rate.choose(&view(30, Some(2))), Choice::Level(2));
     }
 
-    /// At 1.33 Mbit/s usable, a segment of 1.3 Mbit/s takes 3.91 s and one of 1 Mbit/s 3.01 s: with 3.5 s of buffer the lower one fits.
+    /// At 1.33 Mbit/s usable, a segment of 1.3 Mbit/s takes 3.91 s and one of 1 Mbit/s 3.01 s: with 3.5 s of buffer the
+    /// lower one fits.
     #[test]
     fn a_download_must_end_before_the_buffer_does() {
         let mut rate = rule();

@@ -63,9 +63,9 @@ fn serve(player: &mut Player, ms: u64) -> Vec<(u64, u64)> {
     }
 }
 
-/// Segments of 4 s x 2 Mbit/s = 1,000,000 bytes arrive 1 s after their request. Playback begins at 1 s. At 2 s 7 s are buffered
-/// (4 + 4 - 1), so the third is requested; at 3 s 10 s are buffered; less than 8 s from 5 s on: fourth; at 6 s 11 s; from 9 s on: fifth,
-/// which arrives at 10 s. The video ends at 21 s.
+/// Segments of 4 s x 2 Mbit/s = 1,000,000 bytes arrive 1 s after their request. Playback begins at 1 s. At 2 s 7 s are
+/// buffered (4 + 4 - 1), so the third is requested; at 3 s 10 s are buffered; less than 8 s from 5 s on: fourth; at 6 s
+/// 11 s; from 9 s on: fifth, which arrives at 10 s. The video ends at 21 s.
 #[test]
 fn the_buffer_limit_paces_the_requests() {
     let mut p = player(plan());
@@ -79,8 +79,8 @@ fn the_buffer_limit_paces_the_requests() {
     assert!((m.qoe.unwrap() - 1.4).abs() < 1e-12);
 }
 
-/// After 8 s are reached, requests wait until less than 2 s are left: bursts. At 3 s 10 s are buffered; 2 s at 11 s; the fourth arrives at
-/// 12 s with 1 + 4 s buffered, the fifth at 13 s.
+/// After 8 s are reached, requests wait until less than 2 s are left: bursts. At 3 s 10 s are buffered; 2 s at 11 s;
+/// the fourth arrives at 12 s with 1 + 4 s buffered, the fifth at 13 s.
 #[test]
 fn refill_makes_bursts() {
     let mut p = player(VideoPlan { refill_ns: S(2).0, ..plan() });
@@ -89,7 +89,8 @@ fn refill_makes_bursts() {
     assert_eq!(p.metrics(at(30_000)).stalls, 0);
 }
 
-/// Segments take 5 s each: playback begins at 5 s and stalls for 1 s before each of the four others. The stall ratio is 4 / 24.
+/// Segments take 5 s each: playback begins at 5 s and stalls for 1 s before each of the four others. The stall ratio is
+/// 4 / 24.
 #[test]
 fn a_slow_path_stalls() {
     let mut p = player(plan());
@@ -120,7 +121,8 @@ fn the_page_comes_first_and_the_last_segment_is_shorter() {
     assert_eq!((m.startup_delay_s, m.first_byte_s, m.segments), (Some(2.0), Some(1.0), (2, 2)));
 }
 
-/// 20 s at 2 Mbit/s are 5,000,000 bytes; 1,000,000 bytes are 4 s of media. The server sends 8 s at once, then 1.25 times the bit rate.
+/// 20 s at 2 Mbit/s are 5,000,000 bytes; 1,000,000 bytes are 4 s of media. The server sends 8 s at once, then 1.25
+/// times the bit rate.
 #[test]
 fn a_progressive_download_plays_as_it_arrives() {
     let throttle = ThrottlePlan { burst_ns: S(8).0, factor: 1.25, block_bytes: 64_000 };

@@ -1,5 +1,6 @@
-//! The E-model [ITU-T G.107 (06/2015)]: R = Ro - Is - Id - Ie-eff + A, and the mean opinion score that belongs to R. The
-//! terminals have the default values of its table 3, the advantage factor A is 0, and the echo path has T = Ta = Tr / 2.
+//! The E-model [ITU-T G.107 (06/2015)]: R = Ro - Is - Id - Ie-eff + A, and the mean opinion score that belongs to R.
+//! The terminals have the default values of its table 3, the advantage factor A is 0, and the echo path has T = Ta = Tr
+//! / 2.
 
 /// Send and receive loudness ratings, dB [G.107 table 3].
 const SLR: f64 = 8.0;
@@ -50,8 +51,8 @@ impl Transmission {
         Transmission { delay_ms: 0.0, loss: 0.0, burst_ratio: 1.0, ie: 0.0, bpl, talker_echo_db: 65.0 }
     }
 
-    /// Returns the rating factor R, 0 for the worst transmission to 93.2 without impairments. Extreme impairments give values
-    /// below 0 [G.107 §7.1].
+    /// Returns the rating factor R, 0 for the worst transmission to 93.2 without impairments. Extreme impairments give
+    /// values below 0 [G.107 §7.1].
     #[must_use]
     pub fn r(&self) -> f64 {
         let (no, ro) = noise();
@@ -82,8 +83,8 @@ impl Transmission {
     /// Returns Id: talker echo, listener echo, and delay itself [G.107 §7.4].
     fn delay(&self, no: f64, ro: f64) -> f64 {
         let t = self.delay_ms;
-        let terv = self.talker_echo_db - 40.0 * ((1.0 + t / 10.0) / (1.0 + t / 150.0)).log10()
-            + 6.0 * (-0.3 * t * t).exp();
+        let terv =
+            self.talker_echo_db - 40.0 * ((1.0 + t / 10.0) / (1.0 + t / 150.0)).log10() + 6.0 * (-0.3 * t * t).exp();
         let roe = -1.5 * (no - RLR);
         let re = 80.0 + 2.5 * (terv - 14.0);
         // Without echo the two terms are infinite and cancel out, except for the 1.
@@ -140,8 +141,8 @@ fn root(value: f64, degree: f64) -> f64 {
     value.powf(1.0 / degree)
 }
 
-/// Returns the mean opinion score that belongs to a rating factor, 1 (bad) to 4.5 [G.107 Annex B]. Between 0 and 6.5 the
-/// formula gives values just below 1, the least that the scale has.
+/// Returns the mean opinion score that belongs to a rating factor, 1 (bad) to 4.5 [G.107 Annex B]. Between 0 and 6.5
+/// the formula gives values just below 1, the least that the scale has.
 #[must_use]
 pub fn mos(r: f64) -> f64 {
     if r <= 0.0 {
@@ -170,8 +171,8 @@ mod tests {
 
     #[test]
     fn the_scores_of_annex_b() {
-        // G.107 table B.1: the lower limits of the categories of user satisfaction. The formula gives 4.024 for 80, where the
-        // table has 4.03; the others are equal after rounding.
+        // G.107 table B.1: the lower limits of the categories of user satisfaction. The formula gives 4.024 for 80,
+        // where the table has 4.03; the others are equal after rounding.
         for (r, score) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {
             near(mos(r), score, if r == 80.0 { 0.0061 } else { 0.005 + 1e-9 });
         }
@@ -179,9 +180,9 @@ mod tests {
     }
 
     /// One-way delays at which R is 70 for codecs with different Ie, computed with the E-model of 2000: Telektronikk 97
-    /// (2001) no. 2/3, "Controlling voice quality in a packet-based network", table 3, for perfect echo control and for an
-    /// echo loss of 50 dB (TELR = SLR + RLR + 50 = 60 dB). Ie from G.113 (2001) Appendix I. The default rating was 94.2 at
-    /// that time, is 93.2 now, so R is 69 here; delays were rounded to 1 ms, at most 0.2 in R.
+    /// (2001) no. 2/3, "Controlling voice quality in a packet-based network", table 3, for perfect echo control and for
+    /// an echo loss of 50 dB (TELR = SLR + RLR + 50 = 60 dB). Ie from G.113 (2001) Appendix I. The default rating was
+    /// 94.2 at that time, is 93.2 now, so R is 69 here; delays were rounded to 1 ms, at most 0.2 in R.
     #[test]
     fn published_delays_that_keep_the_quality_of_the_telephone_network() {
         let points = [
@@ -196,16 +197,15 @@ mod tests {
             (23.0, 177.0, 29.0),
         ];
         for (ie, without_echo, with_echo) in points {
-            let at = |delay_ms, talker_echo_db| {
-                Transmission { delay_ms, ie, talker_echo_db, ..Transmission::g711(4.3) }.r()
-            };
+            let at =
+                |delay_ms, talker_echo_db| Transmission { delay_ms, ie, talker_echo_db, ..Transmission::g711(4.3) }.r();
             near(at(without_echo, f64::INFINITY), 69.1, 0.3);
             near(at(with_echo, 60.0), 69.1, 0.3);
         }
     }
 
-    /// Cole and Rosenbluth, "Voice over IP performance monitoring" (2001): Id = 0.024 d + 0.11 (d - 177.3) above 177.3 ms. It
-    /// has two straight lines in place of the E-model's curve, which is up to 2 beside them to 300 ms.
+    /// Cole and Rosenbluth, "Voice over IP performance monitoring" (2001): Id = 0.024 d + 0.11 (d - 177.3) above 177.3
+    /// ms. It has two straight lines in place of the E-model's curve, which is up to 2 beside them to 300 ms.
     #[test]
     fn delay_impairment_follows_the_published_fit() {
         let none = Transmission::g711(4.3).r();
@@ -217,8 +217,8 @@ mod tests {
 
     #[test]
     fn losses_without_delay_follow_the_published_values() {
-        // G.113 (2001) Appendix I: Ie of G.711 with concealment under random loss. The formula with Bpl = 25.1, from the
-        // later edition, was fitted to such values.
+        // G.113 (2001) Appendix I: Ie of G.711 with concealment under random loss. The formula with Bpl = 25.1, from
+        // the later edition, was fitted to such values.
         let ie = |loss: f64| Transmission { loss, ..Transmission::g711(25.1) }.equipment();
         for (loss, value) in
             [(0.01, 5.0), (0.02, 7.0), (0.03, 10.0), (0.05, 15.0), (0.07, 20.0), (0.10, 25.0), (0.15, 35.0)]

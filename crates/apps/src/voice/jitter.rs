@@ -1,6 +1,7 @@
 //! Interarrival jitter, as a receiver of RTP reports it [RFC 3550 §6.4.1, Appendix A.8].
 
-/// The estimate J of the jitter: the mean deviation of the transit time between packets that arrive one after the other.
+/// The estimate J of the jitter: the mean deviation of the transit time between packets that arrive one after the
+/// other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InterarrivalJitter {
     transit: Option<i128>,
@@ -28,8 +29,7 @@ mod tests {
     fn the_estimate_gains_a_sixteenth_of_each_difference() {
         let mut jitter = InterarrivalJitter::default();
         // Transit times 10, 26, 10 ms: differences of 16 ms. J = 1 ms, then 1 + 15/16 ms.
-        let js =
-            [(0, 10), (20, 46), (40, 50)].map(|(sent, at)| jitter.arrived(sent * 1_000_000, at * 1_000_000));
+        let js = [(0, 10), (20, 46), (40, 50)].map(|(sent, at)| jitter.arrived(sent * 1_000_000, at * 1_000_000));
         assert_eq!(js, [0.0, 1e6, 1.9375e6]);
     }
 }

@@ -40,9 +40,7 @@ impl VoicePlan {
     /// IP bytes of a packet with an IP header of `ip_header` bytes.
     #[must_use]
     pub fn packet_bytes(&self, ip_header: u32) -> u32 {
-        ip_header
-            + HEADERS
-            + (u128::from(G711_BPS) * u128::from(self.packetization_ns) / 8_000_000_000) as u32
+        ip_header + HEADERS + (u128::from(G711_BPS) * u128::from(self.packetization_ns) / 8_000_000_000) as u32
     }
 
     /// Checks the amounts.

@@ -1,11 +1,11 @@
-//! The receiver of a voice stream: it plays each packet a playout delay after its sending time, and never one that arrives
-//! later than that. The delay from mouth to ear is the packetization time plus the playout delay: the first sample of a
-//! packet waits until the packet is full.
+//! The receiver of a voice stream: it plays each packet a playout delay after its sending time, and never one that
+//! arrives later than that. The delay from mouth to ear is the packetization time plus the playout delay: the first
+//! sample of a packet waits until the packet is full.
 //!
-//! A **fixed** jitter buffer holds the first packet that arrives for its length, and keeps this playout delay.
-//! An **adaptive** one sets it at the start of each talkspurt to d + 4 v, with running estimates d of the delay and v of its
-//! deviation [Ramjee, Kurose, Towsley, Schulzrinne, INFOCOM 1994, §2, algorithm 2]. Talkspurts begin at the mean interval
-//! of ITU-T P.59.
+//! A **fixed** jitter buffer holds the first packet that arrives for its length, and keeps this playout delay. An
+//! **adaptive** one sets it at the start of each talkspurt to d + 4 v, with running estimates d of the delay and v of
+//! its deviation [Ramjee, Kurose, Towsley, Schulzrinne, INFOCOM 1994, §2, algorithm 2]. Talkspurts begin at the mean
+//! interval of ITU-T P.59.
 
 use super::{InterarrivalJitter, Transmission, VoicePlan, mos};
 
@@ -14,7 +14,8 @@ const ALPHA: f64 = 0.998_002;
 const BETA: f64 = 0.75;
 /// Deviations that the playout delay adds [Ramjee 1994, equation 1].
 const DEVIATIONS: f64 = 4.0;
-/// From the start of a talkspurt to the next one, ns: a mean talkspurt of 1.004 s and a mean pause of 1.587 s [ITU-T P.59].
+/// From the start of a talkspurt to the next one, ns: a mean talkspurt of 1.004 s and a mean pause of 1.587 s [ITU-T
+/// P.59].
 const TALKSPURT_NS: u64 = 2_591_000_000;
 /// Largest burst ratio for which the E-model is defined [G.107 table 3].
 const MOST_BURSTY: f64 = 8.0;
@@ -48,13 +49,12 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// The playout delays of packets in the order of their sending. Before the first arrival the receiver has none: packets
-    /// lost there have that of the first arrival.
+    /// The playout delays of packets in the order of their sending. Before the first arrival the receiver has none:
+    /// packets lost there have that of the first arrival.
     #[must_use]
     pub fn new(plan: &VoicePlan, packets: &[VoicePacket]) -> Playout {
         // Estimates follow the order of arrival.
-        let mut arrivals: Vec<(u64, u64)> =
-            packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.sent))).collect();
+        let mut arrivals: Vec<(u64, u64)> = packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.sent))).collect();
         arrivals.sort_unstable();
         let Some(&(first_at, first_sent)) = arrivals.first() else {
             return Playout { delays: vec![plan.jitter_buffer_ns.unwrap_or(0); packets.len()] };
@@ -114,8 +114,9 @@ pub struct VoiceMetrics {
     pub mos: f64,
 }
 
-/// Rates the packets that were sent from `from` on and whose playout time is `end` at the latest, ns. Also returns the fate
-/// and playout delay of each packet of the stream; None for packets that are due later. None as metrics: there is no packet.
+/// Rates the packets that were sent from `from` on and whose playout time is `end` at the latest, ns. Also returns the
+/// fate and playout delay of each packet of the stream; None for packets that are due later. None as metrics: there is
+/// no packet.
 #[must_use]
 pub fn rate(
     plan: &VoicePlan,
@@ -158,8 +159,7 @@ pub fn rate(
         if bursts == 0 { 1.0 } else { (lost as f64 / bursts as f64 * (1.0 - loss)).clamp(1.0, MOST_BURSTY) };
     let playout_ms = heard.iter().map(|(_, delay)| *delay as f64).sum::<f64>() / n * 1e-6;
     let mouth_to_ear_ms = plan.packetization_ns as f64 * 1e-6 + playout_ms;
-    let r =
-        Transmission { delay_ms: mouth_to_ear_ms, loss, burst_ratio, ..Transmission::g711(plan.bpl()) }.r();
+    let r = Transmission { delay_ms: mouth_to_ear_ms, loss, burst_ratio, ..Transmission::g711(plan.bpl()) }.r();
     let metrics = VoiceMetrics {
         packets: heard.len() as u64,
         late: heard.iter().filter(|(fate, _)| *fate == VoiceFate::Late).count() as u64,
@@ -175,8 +175,7 @@ pub fn rate(
 
 /// Returns the mean of the interarrival jitter over the arrivals of packets sent from `from` on, ms.
 fn jitter(packets: &[VoicePacket], from: u64) -> Option<f64> {
-    let mut arrivals: Vec<(u64, u64)> =
-        packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.sent))).collect();
+    let mut arrivals: Vec<(u64, u64)> = packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.sent))).collect();
     arrivals.sort_unstable();
     let mut estimate = InterarrivalJitter::default();
     let (mut sum, mut count) = (0.0, 0);
@@ -202,8 +201,7 @@ mod tests {
     /// Packets of 20 ms with these delays in ms; None: lost.
     fn packets(delays: &[Option<u64>]) -> Vec<VoicePacket> {
         let at = |n: usize| n as u64 * 20 * MS;
-        let packet =
-            |(n, d): (usize, &Option<u64>)| VoicePacket { sent: at(n), arrived: d.map(|d| at(n) + d * MS) };
+        let packet = |(n, d): (usize, &Option<u64>)| VoicePacket { sent: at(n), arrived: d.map(|d| at(n) + d * MS) };
         delays.iter().enumerate().map(packet).collect()
     }
 
@@ -239,7 +237,8 @@ mod tests {
 
     #[test]
     fn an_adaptive_buffer_follows_the_delay_at_the_next_talkspurt() {
-        // 10 ms until packet 200 at 4 s, 60 ms from there on. Talkspurts begin at packets 0, 130 (2.6 s) and 260 (5.2 s).
+        // 10 ms until packet 200 at 4 s, 60 ms from there on. Talkspurts begin at packets 0, 130 (2.6 s) and 260 (5.2
+        // s).
         let delays: Vec<_> = (0..400).map(|n| Some(if n < 200 { 10 } else { 60 })).collect();
         let (metrics, fates) = rate(&plan(None), &packets(&delays), 0, u64::MAX);
         assert_eq!((fates[0].1, fates[259].1), (10 * MS, 10 * MS));

@@ -1,8 +1,8 @@
 //! The second stage of the analysis: the state of each connection, its labels and statistics, and the series.
 //!
-//! Memory is bounded by the limits of the options. Connections: idle ones are packed (see [`states`](super::states)); beyond
-//! the limit the tracker evicts one (see [`track`](crate::tcp::track)). Listed connections: those with the fewest bytes are
-//! only counted. Rows of series beyond one for each direction: the intervals double.
+//! Memory is bounded by the limits of the options. Connections: idle ones are packed (see [`states`](super::states));
+//! beyond the limit the tracker evicts one (see [`track`](crate::tcp::track)). Listed connections: those with the
+//! fewest bytes are only counted. Rows of series beyond one for each direction: the intervals double.
 
 use std::net::IpAddr;
 
@@ -218,8 +218,7 @@ impl Connections {
         let guesses = [0, 1].map(|d| {
             let rounds = &c.rounds[d].rounds;
             let at_sender = c.vantage(d).is_none_or(|v| v < 0.5);
-            (rounds.len() >= FEW_ROUNDS)
-                .then(|| classify(rounds, mss(&c.sides[d], c.sides[1 - d].mss), at_sender))
+            (rounds.len() >= FEW_ROUNDS).then(|| classify(rounds, mss(&c.sides[d], c.sides[1 - d].mss), at_sender))
         });
         let record = ConnectionRecord {
             number: c.number,
@@ -262,14 +261,13 @@ impl Connections {
         self.excess = self.excess.saturating_sub(gone.excess);
     }
 
-    /// Doubles the intervals until the rows beyond one for each direction are within half of their limit. A sample of the
-    /// connections shows how often: changing all series takes long if there are many.
+    /// Doubles the intervals until the rows beyond one for each direction are within half of their limit. A sample of
+    /// the connections shows how often: changing all series takes long if there are many.
     #[cold]
     fn double_intervals(&mut self) {
         while self.excess > self.max_rows / 2 && self.ticks.doublings < 63 {
             self.doubled = true;
-            let mut sample: Vec<[Series; 2]> =
-                self.states.sample(SAMPLE).chain(self.records.sample(SAMPLE)).collect();
+            let mut sample: Vec<[Series; 2]> = self.states.sample(SAMPLE).chain(self.records.sample(SAMPLE)).collect();
             let rows = |sample: &[[Series; 2]]| sample.iter().flatten().map(Series::excess).sum::<usize>();
             let enough = rows(&sample) as u64 * (self.max_rows / 2) as u64 / self.excess as u64;
             loop {

@@ -118,8 +118,7 @@ impl Contents {
             .filter(|(content, _)| !matches!(content, Content::Tcp | Content::Udp))
             .collect();
         all.sort_by_key(|&(content, count)| (std::cmp::Reverse(count), content));
-        let first =
-            [(Content::Tcp, self.tcp + more(Content::Tcp)), (Content::Udp, self.udp + more(Content::Udp))];
+        let first = [(Content::Tcp, self.tcp + more(Content::Tcp)), (Content::Udp, self.udp + more(Content::Udp))];
         first.into_iter().filter(|(_, count)| *count > 0).chain(all).collect()
     }
 

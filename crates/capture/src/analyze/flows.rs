@@ -92,10 +92,7 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("dst", column(rows, |r| r.record.ends[1 - r.d].0.to_string()))
         .with("dst_port", column(rows, |r| u32::from(r.record.ends[1 - r.d].1)))
         .with("opener", column(rows, |r| r.record.opener.map_or(-1, |o| i32::from(usize::from(o) == r.d))))
-        .with(
-            "ending",
-            column(rows, |r| if r.is_quoted() { "quoted" } else { r.record.ending.name() }.to_owned()),
-        )
+        .with("ending", column(rows, |r| if r.is_quoted() { "quoted" } else { r.record.ending.name() }.to_owned()))
         .with("start_ns", column(rows, |r| maybe((!r.is_quoted()).then(|| r.span().0 - r.origin))))
         .with("end_ns", column(rows, |r| maybe((!r.is_quoted()).then(|| r.span().1 - r.origin))))
         .with("packets", count(|s| s.packets))
@@ -107,10 +104,7 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("payload_max", column(rows, |r| r.side.payload_max))
         .with(
             "throughput_bps",
-            column(rows, |r| r.side.bytes as f64 * 8.0 / r.seconds())
-                .into_iter()
-                .map(finite)
-                .collect::<Vec<_>>(),
+            column(rows, |r| r.side.bytes as f64 * 8.0 / r.seconds()).into_iter().map(finite).collect::<Vec<_>>(),
         )
         .with("goodput_bps", column(rows, |r| finite(r.side.new_bytes as f64 * 8.0 / r.seconds())))
         .with("syns", count(|s| s.syns.into()))
@@ -124,10 +118,7 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("handshake_rtt_ms", column(rows, |r| ms_i(r.record.handshake)))
         .with("syn_rtt_ms", column(rows, |r| ms_i(r.record.syn_rtt)))
         .with("synack_rtt_ms", column(rows, |r| ms_i(r.record.ack_rtt)))
-        .with(
-            "initial_rtt_ms",
-            column(rows, |r| ms_i((r.record.initial_rtt != 0).then_some(r.record.initial_rtt))),
-        )
+        .with("initial_rtt_ms", column(rows, |r| ms_i((r.record.initial_rtt != 0).then_some(r.record.initial_rtt))))
         .with("path_rtt_min_ms", column(rows, |r| ms_i(r.record.round_trip)))
         .with("vantage", column(rows, |r| r.record.vantage[r.d].unwrap_or(f64::NAN)));
     table = rtts(

@@ -27,9 +27,7 @@ impl HostNames {
     pub(super) fn insert(&mut self, address: IpAddr, name: &str, source: &'static str) {
         let full = self.0.len() >= MOST;
         match self.0.get_mut(&address) {
-            Some(old) if old.source == "dns" && source != "dns" => {
-                *old = Name { name: name.to_owned(), source }
-            }
+            Some(old) if old.source == "dns" && source != "dns" => *old = Name { name: name.to_owned(), source },
             None if !full && !name.is_empty() => {
                 self.0.insert(address, Name { name: name.to_owned(), source });
             }
@@ -109,9 +107,7 @@ fn read_name(packet: &[u8], at: usize) -> Option<(String, usize)> {
                 if !name.is_empty() {
                     name.push('.');
                 }
-                name.extend(
-                    label.iter().map(|&b| if (0x21..0x7f).contains(&b) { char::from(b) } else { '?' }),
-                );
+                name.extend(label.iter().map(|&b| if (0x21..0x7f).contains(&b) { char::from(b) } else { '?' }));
                 at += 1 + usize::from(len);
             }
             _ => return None,

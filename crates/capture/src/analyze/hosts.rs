@@ -91,12 +91,9 @@ impl Hosts {
         for pair in &self.all {
             for (d, (address, _)) in pair.key.endpoints(pair.low_first).into_iter().enumerate() {
                 let sum = sums.entry(address).or_default();
-                for (total, more) in sum.iter_mut().zip([
-                    pair.packets[d],
-                    pair.packets[1 - d],
-                    pair.bytes[d],
-                    pair.bytes[1 - d],
-                ]) {
+                for (total, more) in
+                    sum.iter_mut().zip([pair.packets[d], pair.packets[1 - d], pair.bytes[d], pair.bytes[1 - d]])
+                {
                     *total += more;
                 }
             }

@@ -1,5 +1,5 @@
-//! Labels without statistics, by the rules of [`wireshark`](crate::tcp::wireshark) or [`history`](crate::tcp::history): for
-//! comparisons with tshark, frame by frame.
+//! Labels without statistics, by the rules of [`wireshark`](crate::tcp::wireshark) or [`history`](crate::tcp::history):
+//! for comparisons with tshark, frame by frame.
 
 use super::connections::Event;
 use super::dispatch::Dispatcher;

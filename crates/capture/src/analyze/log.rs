@@ -1,8 +1,8 @@
-//! The connection log: one record for each connection that has ended, while the capture is read. Fields have the names of
-//! Zeek's `conn.log` where they mean the same [docs.zeek.org, Conn::Info].
+//! The connection log: one record for each connection that has ended, while the capture is read. Fields have the names
+//! of Zeek's `conn.log` where they mean the same [docs.zeek.org, Conn::Info].
 //!
-//! A connection counts as ended five seconds after both FINs or a RST (Zeek's `tcp_close_delay`), when another one takes
-//! its ports, when it is evicted, or at the end of the capture. Each is written once.
+//! A connection counts as ended five seconds after both FINs or a RST (Zeek's `tcp_close_delay`), when another one
+//! takes its ports, when it is evicted, or at the end of the capture. Each is written once.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

@@ -16,8 +16,8 @@ pub struct Options {
     pub from: Option<i64>,
     /// Analyze only frames before this time, ns since 1970.
     pub to: Option<i64>,
-    /// Most connections whose state is kept, those that have ended included (a late segment belongs to them); further ones
-    /// evict idle ones. A state takes less than 1 KiB unless [`Self::max_ready`] or its series need more.
+    /// Most connections whose state is kept, those that have ended included (a late segment belongs to them); further
+    /// ones evict idle ones. A state takes less than 1 KiB unless [`Self::max_ready`] or its series need more.
     pub max_open: usize,
     /// Most connections whose state is ready for use (about 8 KiB each); the others are packed.
     pub max_ready: usize,

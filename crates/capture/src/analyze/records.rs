@@ -1,5 +1,5 @@
-//! The results of the connections that have ended, or were open at the end of the capture: packed, in the order of their
-//! numbers. Tables are made from them page by page.
+//! The results of the connections that have ended, or were open at the end of the capture: packed, in the order of
+//! their numbers. Tables are made from them page by page.
 
 use std::net::IpAddr;
 

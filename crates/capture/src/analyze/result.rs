@@ -1,5 +1,5 @@
-//! The result of an analysis. The tables of connections are made on request, whole or page by page: for many connections
-//! they are larger than the packed records.
+//! The result of an analysis. The tables of connections are made on request, whole or page by page: for many
+//! connections they are larger than the packed records.
 
 use super::connections::Connections;
 use super::contents::Content;
@@ -118,10 +118,10 @@ impl Analysis {
         mut connections: Connections,
     ) -> Self {
         let origin = connections.ticks.origin();
-        let (hosts, mut names) =
-            dispatcher.hosts.as_deref().map_or_else(Default::default, |(hosts, names)| {
-                ([hosts.pairs(origin), hosts.endpoints()], names.clone())
-            });
+        let (hosts, mut names) = dispatcher
+            .hosts
+            .as_deref()
+            .map_or_else(Default::default, |(hosts, names)| ([hosts.pairs(origin), hosts.endpoints()], names.clone()));
         for c in &dispatcher.udp.all {
             if let Some((server, name)) = c.server_name() {
                 names.insert(server, name, "quic");
@@ -196,10 +196,6 @@ impl Analysis {
     }
 
     fn page_of_udp(&self, kind: Kind, conversations: &[Conversation]) -> Table {
-        if kind == Kind::Udp {
-            datagrams::udp(conversations, self.origin)
-        } else {
-            datagrams::quic(conversations)
-        }
+        if kind == Kind::Udp { datagrams::udp(conversations, self.origin) } else { datagrams::quic(conversations) }
     }
 }

@@ -33,8 +33,8 @@ const REPORT: u64 = 16_384;
 
 /// Analyzes files as one capture: connections continue from file to file.
 ///
-/// `progress` is called every 16,384 frames (every 64 with `live` or `log`); if it returns `false`, the analysis ends as at the end of the files.
-/// `packets` receives the chunks of the packet table.
+/// `progress` is called every 16,384 frames (every 64 with `live` or `log`); if it returns `false`, the analysis ends
+/// as at the end of the files. `packets` receives the chunks of the packet table.
 ///
 /// # Errors
 ///
@@ -61,9 +61,8 @@ pub fn analyze_readers(
 ) -> Result<Analysis, Error> {
     std::thread::scope(|scope| {
         let v44 = options.rules != Rules::Wireshark40;
-        let mut dispatcher =
-            Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_open))
-                .with_hosts(options.max_open);
+        let mut dispatcher = Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_open))
+            .with_hosts(options.max_open);
         let wanted = packets.is_some() && !options.log && !options.live;
         let connections = Connections::new(options, wanted.then(|| Packets::new(options.chunk)));
         // Rows of a capture that is being written come at once, not in batches.

@@ -1,5 +1,5 @@
-//! The states of the connections by slot. Those with recent segments are ready for use, at most [`Options::max_ready`] of
-//! them; the others are [packed](crate::pack), and unpacked with their next segment. The choice is that of the
+//! The states of the connections by slot. Those with recent segments are ready for use, at most [`Options::max_ready`]
+//! of them; the others are [packed](crate::pack), and unpacked with their next segment. The choice is that of the
 //! second-chance (clock) algorithm. Where most segments are of a packed connection, keeping many ready only costs cache
 //! misses: then [`LEAST`] are kept, until a review finds that more would help. Results do not depend on it.
 //!

@@ -1,7 +1,7 @@
 //! Warnings: properties of a capture that make some of its figures doubtful or wrong.
 //!
-//! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/reference/capture-warnings.md` lists the kinds.
-//! They come first in the output, the most severe ones at the top.
+//! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/reference/capture-warnings.md` lists
+//! the kinds. They come first in the output, the most severe ones at the top.
 
 use super::connections::Connections;
 use super::contents::Content;
@@ -34,11 +34,7 @@ impl Warnings {
 }
 
 /// All warnings, the most severe first.
-pub(super) fn warnings(
-    properties: &[Properties],
-    dispatcher: &Dispatcher,
-    connections: &Connections,
-) -> Vec<Warning> {
+pub(super) fn warnings(properties: &[Properties], dispatcher: &Dispatcher, connections: &Connections) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
     files(&mut warnings, properties);
     order(&mut warnings, properties);
@@ -84,11 +80,7 @@ fn files(warnings: &mut Warnings, properties: &[Properties]) {
         }
         if p.untimed > 0 {
             let frames = n(p.untimed, "frame");
-            warnings.add(
-                "no time",
-                None,
-                format!("{}: {frames} without a time stamp, counted as of 1970", p.file),
-            );
+            warnings.add("no time", None, format!("{}: {frames} without a time stamp, counted as of 1970", p.file));
         }
     }
 }
@@ -292,10 +284,6 @@ fn limits(warnings: &mut Warnings, dispatcher: &Dispatcher, connections: &Connec
     }
     if connections.doubled {
         let ms = connections.ticks.length().0 as f64 / 1e6;
-        warnings.add(
-            "limit",
-            None,
-            format!("the intervals of the series were lengthened to {ms} ms to limit memory"),
-        );
+        warnings.add("limit", None, format!("the intervals of the series were lengthened to {ms} ms to limit memory"));
     }
 }

@@ -8,12 +8,11 @@ use super::{Dissected, Path, Unread, ethertype, ip, link_headers, wireless};
 pub(super) fn payload<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
     let has = |bit: u16| usize::from(flags & bit != 0);
-    // Checksum and offset are both present if either bit (checksum, routing) is set; then key and sequence number, and in
-    // PPTP (version 1) an acknowledgment number.
+    // Checksum and offset are both present if either bit (checksum, routing) is set; then key and sequence number, and
+    // in PPTP (version 1) an acknowledgment number.
     let version = flags & 7;
-    let len = 4
-        + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))
-        + if version == 1 { 4 * has(0x0080) } else { 0 };
+    let len =
+        4 + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000)) + if version == 1 { 4 * has(0x0080) } else { 0 };
     let body = at.after(len);
     match (version, kind) {
         (1, 0x880b) => ethertype::ppp(path, body),

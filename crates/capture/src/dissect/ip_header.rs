@@ -119,8 +119,9 @@ pub(super) fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)>
     Ok(V6 { ip, protocol, body, fragment, complete })
 }
 
-/// The final destination in a routing header with segments left: of types 0 and 2 the last address [RFC 2460 §4.4, RFC 6275
-/// §6.4], of segment routing the first [RFC 8754 §2]. Both directions of a connection then have the same addresses.
+/// The final destination in a routing header with segments left: of types 0 and 2 the last address [RFC 2460 §4.4, RFC
+/// 6275 §6.4], of segment routing the first [RFC 8754 §2]. Both directions of a connection then have the same
+/// addresses.
 fn final_destination(at: Slice<'_>) -> Option<Ipv6Addr> {
     let &[_, words, kind, left, ..] = at.head::<8>()?;
     let place = match kind {

@@ -1,5 +1,5 @@
-//! Link layers by link type: the headers from the start of the frame to the EtherType or IP header. Formats are those of
-//! the LINKTYPE_ registry [draft-ietf-opsawg-pcaplinktype].
+//! Link layers by link type: the headers from the start of the frame to the EtherType or IP header. Formats are those
+//! of the LINKTYPE_ registry [draft-ietf-opsawg-pcaplinktype].
 
 use super::ethertype::{self, LEAST_ETHERTYPE, ethernet, llc, ppp, pppoe};
 use super::slice::Slice;

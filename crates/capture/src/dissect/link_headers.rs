@@ -70,9 +70,7 @@ pub(super) fn frame_relay<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
 /// SNAP without the LLC header: organization code and protocol.
 fn snap<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     match at.head::<5>() {
-        Some(&[0, 0, 0, high, low]) => {
-            ethertype::payload_of_type(path, u16::from_be_bytes([high, low]), at.after(5))
-        }
+        Some(&[0, 0, 0, high, low]) => ethertype::payload_of_type(path, u16::from_be_bytes([high, low]), at.after(5)),
         Some([0, 0x80, 0xc2, 0, 1 | 7]) => ethernet(path, at.after(5)),
         Some(_) => path.not_ip("SNAP", 0),
         None => path.none(Unread::Cut),

@@ -199,8 +199,8 @@ pub struct Dissected<'a> {
 }
 
 impl Dissected<'_> {
-    /// True if Wireshark's statistics count the frame. They leave out a frame whose dissection ends inside the headers that
-    /// an ICMP error quotes.
+    /// True if Wireshark's statistics count the frame. They leave out a frame whose dissection ends inside the headers
+    /// that an ICMP error quotes.
     #[inline]
     pub fn is_counted(&self) -> bool {
         !matches!(self.transport, Transport::Icmp { quote_cut: true, .. })

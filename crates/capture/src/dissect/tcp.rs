@@ -1,4 +1,5 @@
-//! The TCP header [RFC 9293 §3.1] and its options in a frame; lengths by the rules of [Wireshark packet-tcp.c `dissect_tcp`].
+//! The TCP header [RFC 9293 §3.1] and its options in a frame; lengths by the rules of [Wireshark packet-tcp.c
+//! `dissect_tcp`].
 
 use dumbbell_wire::{TcpFlags, TcpHeader, TcpOptions};
 

@@ -5,9 +5,7 @@ use dumbbell_wire::IcmpHeader;
 use dumbbell_wire::protocol::{AUTHENTICATION, ESP, GRE, ICMP, ICMPV6, IPV4, IPV6, L2TP, TCP, UDP};
 
 use super::slice::Slice;
-use super::{
-    Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip_header, tcp, tunnel, udp,
-};
+use super::{Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip_header, tcp, tunnel, udp};
 
 /// Ethernet in IP [RFC 3378].
 const ETHERIP: u8 = 97;
@@ -23,13 +21,7 @@ const ETHERNET: u8 = 143;
 pub(super) fn dissect<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
     if protocol == TCP {
         let transport = tcp::parse(at, whole).map_or(Transport::None(Unread::Cut), Transport::Tcp);
-        return Dissected {
-            ip: Some(ip),
-            tunnel: path.tunnel,
-            outer: path.outer_udp,
-            unentered: None,
-            transport,
-        };
+        return Dissected { ip: Some(ip), tunnel: path.tunnel, outer: path.outer_udp, unentered: None, transport };
     }
     other(path, ip, protocol, at, whole)
 }
@@ -57,7 +49,8 @@ fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -
     }
 }
 
-/// The authentication header of IPv4 [RFC 4302 §2]; the authenticated header follows it. In IPv6 it is an extension header.
+/// The authentication header of IPv4 [RFC 4302 §2]; the authenticated header follows it. In IPv6 it is an extension
+/// header.
 fn authenticated<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, whole: bool) -> Dissected<'a> {
     match at.head::<2>() {
         // The depth bounds a chain of such headers.
@@ -95,12 +88,7 @@ fn icmp<'a>(
     let quote = at.after(IcmpHeader::LEN);
     let header_complete = at.data.len() >= IcmpHeader::LEN;
     let Some((ip, protocol, body)) = read(quote) else {
-        return Transport::Icmp {
-            kind,
-            code,
-            quoted: None,
-            quote_cut: header_complete && ends_before(quote, 40),
-        };
+        return Transport::Icmp { kind, code, quoted: None, quote_cut: header_complete && ends_before(quote, 40) };
     };
     let header = match protocol {
         TCP => body.u8(12).map_or(20, |b| usize::from(b >> 4) * 4),

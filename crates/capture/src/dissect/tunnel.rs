@@ -1,7 +1,9 @@
-//! Tunnels over IP and UDP. Those without encryption are decapsulated unless the option forbids it; the others are named.
+//! Tunnels over IP and UDP. Those without encryption are decapsulated unless the option forbids it; the others are
+//! named.
 //!
-//! GRE has a [file](super::gre) of its own, as do the headers of [tunnels over UDP](super::overlay). IP-in-IP [RFC 2003,
-//! RFC 4213], EtherIP [RFC 3378], MPLS in IP [RFC 4023], L2TP version 3 [RFC 3931], ESP [RFC 4303, RFC 3948], WireGuard.
+//! GRE has a [file](super::gre) of its own, as do the headers of [tunnels over UDP](super::overlay). IP-in-IP [RFC
+//! 2003, RFC 4213], EtherIP [RFC 3378], MPLS in IP [RFC 4023], L2TP version 3 [RFC 3931], ESP [RFC 4303, RFC 3948],
+//! WireGuard.
 
 use dumbbell_wire::UdpHeader;
 
@@ -29,12 +31,7 @@ fn by_port(port: u16) -> Option<Tunnel> {
 }
 
 /// A UDP datagram, or a tunnel on a well-known UDP port. Of two such ports the lower one counts, as in Wireshark.
-pub(super) fn udp_datagram<'a>(
-    path: Path<'a>,
-    ip: Ip,
-    view: udp::UdpView<'a>,
-    at: Slice<'a>,
-) -> Dissected<'a> {
+pub(super) fn udp_datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -> Dissected<'a> {
     let (low, high) = (view.src_port.min(view.dst_port), view.src_port.max(view.dst_port));
     let plain = |path: &Path<'a>, tunnel: Option<Tunnel>| Dissected {
         ip: Some(ip),
@@ -85,11 +82,7 @@ pub(super) fn over_ip<'a>(
     tunnel: Tunnel,
     enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
 ) -> Dissected<'a> {
-    if path.may_enter() {
-        enter(Path { outer: Some(ip), ..path.inside(tunnel) })
-    } else {
-        opaque(path, ip, tunnel)
-    }
+    if path.may_enter() { enter(Path { outer: Some(ip), ..path.inside(tunnel) }) } else { opaque(path, ip, tunnel) }
 }
 
 /// A GRE packet.

@@ -158,8 +158,7 @@ impl Connection {
             side.pure_acks += u64::from(s.is_plain() && flags.contains(TcpFlags::ACK));
         }
         let tsval = s.options.timestamps.map(|t| t.0);
-        let virtual_bytes =
-            u32::from(flags.contains(TcpFlags::SYN)) + u32::from(flags.contains(TcpFlags::FIN));
+        let virtual_bytes = u32::from(flags.contains(TcpFlags::SYN)) + u32::from(flags.contains(TcpFlags::FIN));
         let carries = len + virtual_bytes > 0;
         let mut unanswered = self.clocks[1 - d].unanswered() as u32;
         if let Some((value, echo)) = s.options.timestamps {

@@ -1,4 +1,5 @@
-//! Start and end of a connection: handshake and its round-trip times, the capture point, FIN and RST [RFC 9293 §3.5, §3.6].
+//! Start and end of a connection: handshake and its round-trip times, the capture point, FIN and RST [RFC 9293 §3.5,
+//! §3.6].
 //!
 //! The times from SYN to SYN+ACK and from SYN+ACK to ACK are the round-trip times from the capture point to both ends.
 
@@ -21,8 +22,7 @@ impl Connection {
     pub(crate) fn vantage(&self, d: usize) -> Option<f64> {
         let ahead = self.clocks[d].shortest;
         let behind = self.clocks[1 - d].shortest;
-        let share =
-            |ahead: i64, behind: i64| (ahead + behind > 0).then(|| behind as f64 / (ahead + behind) as f64);
+        let share = |ahead: i64, behind: i64| (ahead + behind > 0).then(|| behind as f64 / (ahead + behind) as f64);
         if let (Some(syn), Some(syn_ack), Some(end), Some(opener)) =
             (self.syn, self.syn_ack, self.handshake_end, self.opener)
         {

@@ -1,8 +1,8 @@
 //! Rounds of a direction's data (one round-trip time each), and the phases that they form.
 //!
-//! A round ends when all data captured before its start is acknowledged and, with timestamps, data echoes an ACK of this
-//! round: that is one round-trip time at any capture point on the path. Without timestamps a round lasts at least the
-//! shortest known round-trip time. The phases are those of RFC 5681 §3: slow start, congestion avoidance, recovery.
+//! A round ends when all data captured before its start is acknowledged and, with timestamps, data echoes an ACK of
+//! this round: that is one round-trip time at any capture point on the path. Without timestamps a round lasts at least
+//! the shortest known round-trip time. The phases are those of RFC 5681 §3: slow start, congestion avoidance, recovery.
 //!
 //! ```text
 //!                 growth by a quarter or more per round
@@ -121,8 +121,8 @@ impl Phase {
         let change = format!("bytes in flight {first_flight} to {last_flight} over {over}");
         match self.kind {
             PhaseKind::SlowStart if rounds > 1 => {
-                let factor = (f64::from(last_flight) / f64::from(first_flight.max(1)))
-                    .powf(1.0 / f64::from(rounds - 1));
+                let factor =
+                    (f64::from(last_flight) / f64::from(first_flight.max(1))).powf(1.0 / f64::from(rounds - 1));
                 format!("{change}: factor {factor:.2} a round")
             }
             PhaseKind::SlowStart => change,
@@ -131,10 +131,7 @@ impl Phase {
                 format!("{change}: {step:+} bytes a round")
             }
             PhaseKind::Recovery => {
-                format!(
-                    "{} after duplicate ACKs or SACK; {change}",
-                    plural(retransmissions, "retransmission")
-                )
+                format!("{} after duplicate ACKs or SACK; {change}", plural(retransmissions, "retransmission"))
             }
             PhaseKind::Timeout => {
                 format!("{} after a timeout; {change}", plural(retransmissions, "retransmission"))
@@ -230,8 +227,7 @@ impl Rounds {
         }
         let over = if self.ts_mark.is_some() {
             self.ts_echoed
-                || s.una == Some(s.high)
-                    && s.time - self.now.start > 4 * if s.least > 0 { s.least } else { UNKNOWN }
+                || s.una == Some(s.high) && s.time - self.now.start > 4 * if s.least > 0 { s.least } else { UNKNOWN }
         } else {
             s.time - self.now.start >= s.least - s.least / 10
         };

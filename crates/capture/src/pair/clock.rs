@@ -1,11 +1,11 @@
 //! Offset and drift between the clocks of two captures, from the packets that are in both.
 //!
-//! A and B are the two captures; `a` and `b` are the times of the same packet in them. If A captured it first, `b - a` is
-//! the offset of B's clock plus the delay from A to B; else it is the offset minus the delay from B to A. Packets that
-//! waited in no queue have the least delay, so in each direction their `b - a` over time lies on a straight line, whose
-//! slope is the drift. If both directions have the same least delay, the offset is in the middle between the lines, as in
-//! NTP [RFC 5905 §8]. Own rules: a line is the edge of the convex hull that spans the middle of the capture; if the two
-//! slopes differ, the smaller one is the drift, and it is 0 if their signs differ.
+//! A and B are the two captures; `a` and `b` are the times of the same packet in them. If A captured it first, `b - a`
+//! is the offset of B's clock plus the delay from A to B; else it is the offset minus the delay from B to A. Packets
+//! that waited in no queue have the least delay, so in each direction their `b - a` over time lies on a straight line,
+//! whose slope is the drift. If both directions have the same least delay, the offset is in the middle between the
+//! lines, as in NTP [RFC 5905 §8]. Own rules: a line is the edge of the convex hull that spans the middle of the
+//! capture; if the two slopes differ, the smaller one is the drift, and it is 0 if their signs differ.
 
 /// Number of time bins. A packet after the last bin doubles the width: neighboring bins are merged.
 const BINS: usize = 512;
@@ -61,8 +61,8 @@ impl Envelope {
         let mut hull: Vec<(i64, i64)> = Vec::new();
         for p in points {
             while let [.., a, b] = hull[..] {
-                let cross = i128::from(b.0 - a.0) * i128::from(p.1 - a.1)
-                    - i128::from(b.1 - a.1) * i128::from(p.0 - a.0);
+                let cross =
+                    i128::from(b.0 - a.0) * i128::from(p.1 - a.1) - i128::from(b.1 - a.1) * i128::from(p.0 - a.0);
                 if cross > 0 {
                     break;
                 }
@@ -114,9 +114,7 @@ impl Clock {
             (a, b) => a.or(b).unwrap_or(0.0),
         };
         match (there.bound(drift), back.bound(drift)) {
-            (Some(a), Some(b)) => {
-                Self { offset: f64::midpoint(a, b), drift, both_ways: true, round_trip: a - b }
-            }
+            (Some(a), Some(b)) => Self { offset: f64::midpoint(a, b), drift, both_ways: true, round_trip: a - b },
             (a, b) => Self { offset: a.or(b).unwrap_or(0.0), drift, both_ways: false, round_trip: f64::NAN },
         }
     }

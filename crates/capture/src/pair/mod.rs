@@ -115,8 +115,8 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     })
 }
 
-/// Matches two captures of one path; A should be the capture nearer to the sender. `same_clock`: both have time stamps of
-/// one clock, so delays are absolute. `matched` receives each packet that is in both.
+/// Matches two captures of one path; A should be the capture nearer to the sender. `same_clock`: both have time stamps
+/// of one clock, so delays are absolute. `matched` receives each packet that is in both.
 ///
 /// # Errors
 ///
@@ -163,8 +163,7 @@ pub fn pair(
         let difference = (m.time_b - m.time_a) as f64 - clock.at(m.time_a - origin);
         let delay = if m.direction == 0 { difference } else { -difference };
         if let Some(matched) = &mut matched {
-            let time =
-                if m.direction == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
+            let time = if m.direction == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
             matched(Match { frames: m.frames, time, flow: m.flow, direction: m.direction, delay });
         }
         Some(delay)

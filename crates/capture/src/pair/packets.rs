@@ -1,5 +1,5 @@
-//! The packets of one capture, with the fields that identify them in another capture of the same path: those that routers
-//! don't change [RFC 791, RFC 8200; RFC 9293, RFC 768].
+//! The packets of one capture, with the fields that identify them in another capture of the same path: those that
+//! routers don't change [RFC 791, RFC 8200; RFC 9293, RFC 768].
 
 use std::path::Path;
 

@@ -144,8 +144,7 @@ impl<'a> Pass<'a> {
         }
         let exact = self.waiting.get_mut(&p).and_then(VecDeque::pop_front);
         let number = exact.or_else(|| self.covering(&s, flow, direction));
-        let Some(w) = number.and_then(|n| self.queue.get_mut(n.checked_sub(self.first_number)? as usize))
-        else {
+        let Some(w) = number.and_then(|n| self.queue.get_mut(n.checked_sub(self.first_number)? as usize)) else {
             self.flows[flow as usize].directions[usize::from(direction)].extra += 1;
             return;
         };

@@ -38,8 +38,7 @@ pub(super) fn mask(key: &[u8; 16], sample: &[u8; 16]) -> Option<[u8; 5]> {
 /// Decrypts a body, with its tag at the end, with AEAD_AES_128_GCM; `None` if it isn't authentic.
 pub(super) fn open(key: &[u8; 16], nonce: [u8; 12], head: &[u8], mut body: Vec<u8>) -> Option<Vec<u8>> {
     let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, key).ok()?);
-    let opened =
-        key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(head), &mut body).ok()?.len();
+    let opened = key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(head), &mut body).ok()?.len();
     body.truncate(opened);
     Some(body)
 }

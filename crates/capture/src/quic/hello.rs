@@ -233,9 +233,7 @@ mod tests {
                 kept = Hello::default();
             }
             if let Some(hello) = kept.take(&frames) {
-                assert!(
-                    hello.sni.iter().chain(&hello.alpn).all(|name| name.len() <= MOST && name.is_ascii())
-                );
+                assert!(hello.sni.iter().chain(&hello.alpn).all(|name| name.len() <= MOST && name.is_ascii()));
                 read += 1;
             }
             assert!(kept.data.len() <= MOST && kept.have.len() <= 64 && kept.have.is_sorted());

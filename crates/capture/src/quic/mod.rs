@@ -76,8 +76,8 @@ impl Side {
         edges >= 2 && edges * 4 < self.short
     }
 
-    /// Loss rate upstream of the capture point (Q bit), and loss rate detected by the sender (L bit); `None` if they are
-    /// not in use.
+    /// Loss rate upstream of the capture point (Q bit), and loss rate detected by the sender (L bit); `None` if they
+    /// are not in use.
     pub(crate) fn losses(&self) -> Option<(f64, f64)> {
         // Encrypted bits are random, with runs of 2 packets. At a loss rate of one half, runs still have 32 packets.
         let mean = self.in_runs as f64 / self.runs as f64;

@@ -1,6 +1,6 @@
-//! Decompression that loses nothing before damage: all bytes that a decoder can give are returned before its error, and the
-//! error has the place in the file. Of gzip that is every byte before the damage; of Zstandard and LZ4 every block before
-//! the damaged one.
+//! Decompression that loses nothing before damage: all bytes that a decoder can give are returned before its error, and
+//! the error has the place in the file. Of gzip that is every byte before the damage; of Zstandard and LZ4 every block
+//! before the damaged one.
 
 use std::io::{self, Read};
 
@@ -109,7 +109,8 @@ impl<R: Read> Read for Gzip<R> {
     }
 }
 
-/// The frames of an LZ4 file. The decoder reads exactly the bytes that it decodes, so their number is the place of damage.
+/// The frames of an LZ4 file. The decoder reads exactly the bytes that it decodes, so their number is the place of
+/// damage.
 pub(super) struct Lz4<R: Read> {
     decoder: lz4_flex::frame::FrameDecoder<Counted<R>>,
     /// A frame has begun and not ended.

@@ -7,8 +7,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::decompress::{Counted, Packed};
 
-/// The frames of a Zstandard file [RFC 8878]. Before damage, the blocks that are still in the decoder's window are lost: the
-/// reference decoder gives them.
+/// The frames of a Zstandard file [RFC 8878]. Before damage, the blocks that are still in the decoder's window are
+/// lost: the reference decoder gives them.
 pub(super) struct Zstd<R> {
     source: Counted<R>,
     decoder: FrameDecoder,
@@ -35,9 +35,7 @@ impl<R: Read> Zstd<R> {
     fn begin(&mut self) -> io::Result<()> {
         match self.decoder.reset(&mut self.source) {
             Ok(()) => self.inside = true,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length, ..
-            })) => {
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                 io::copy(&mut self.source.by_ref().take(length.into()), &mut io::sink())?;
             }
             Err(error) => return Err(self.failed(&error)),

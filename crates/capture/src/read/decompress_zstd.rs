@@ -6,7 +6,8 @@ use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 use super::decompress::Packed;
 
-/// The frames of a Zstandard file [RFC 8878]. The decoder gives nothing of a call that fails, so each call decodes one block.
+/// The frames of a Zstandard file [RFC 8878]. The decoder gives nothing of a call that fails, so each call decodes one
+/// block.
 pub(super) struct Zstd<R> {
     packed: Packed<R>,
     decoder: Decoder<'static>,

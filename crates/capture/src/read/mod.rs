@@ -1,5 +1,5 @@
-//! Reading captures: pcap and pcapng [draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng], plain or compressed, from a file,
-//! the standard input or any stream. Frame numbers and limits are those of Wireshark [Wireshark wiretap].
+//! Reading captures: pcap and pcapng [draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng], plain or compressed, from a
+//! file, the standard input or any stream. Frame numbers and limits are those of Wireshark [Wireshark wiretap].
 
 mod bytes;
 mod decompress;
@@ -223,9 +223,7 @@ impl Reader {
     fn stop(&mut self, fault: Option<Fault>) -> Option<Frame<'_>> {
         let fault = match self.window.take_error() {
             Some(error) => Some(Fault::Stream(error.to_string())),
-            None if self.is_truncated() => {
-                Some(Fault::Stream("the file was truncated while it was read".to_owned()))
-            }
+            None if self.is_truncated() => Some(Fault::Stream("the file was truncated while it was read".to_owned())),
             None => fault,
         };
         if let Some(fault) = fault {
@@ -322,9 +320,7 @@ fn known(bytes: &[u8]) -> String {
         () if begins(b"BZh") => "a file compressed by bzip2",
         () if begins(b"\xfd7zX") => "a file compressed by xz",
         () if begins(b"snoo") => "a snoop capture",
-        () if begins(b"\x34\xcd\xb2\xa1") || begins(b"\xa1\xb2\xcd\x34") => {
-            "a capture by a patched libpcap of 1999"
-        }
+        () if begins(b"\x34\xcd\xb2\xa1") || begins(b"\xa1\xb2\xcd\x34") => "a capture by a patched libpcap of 1999",
         () if begins(b"TRSN") || begins(b"GMBU") || begins(b"XCP\0") => "a capture in a vendor's format",
         () if bytes.iter().take(64).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => "text",
         () => {

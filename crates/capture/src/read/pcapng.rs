@@ -23,8 +23,8 @@ const PACKET: u32 = 2;
 const SIMPLE: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED: u32 = 6;
-/// Blocks that Wireshark numbers as frames: systemd journal, events of sysdig (three versions), custom blocks [Wireshark
-/// pcapng.c `pcapng_read_block`].
+/// Blocks that Wireshark numbers as frames: systemd journal, events of sysdig (three versions), custom blocks
+/// [Wireshark pcapng.c `pcapng_read_block`].
 const NUMBERED: [u32; 6] = [9, 0x204, 0x216, 0x221, 0x0bad, 0x4000_0bad];
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -216,8 +216,7 @@ impl Pcapng {
         }
         let len = padded(len_field);
         let options = Options { bytes: &bytes[24..len - TAIL], order: self.order };
-        let mut section =
-            Section { first_interface: interfaces.min(u32::MAX as usize) as u32, ..Section::default() };
+        let mut section = Section { first_interface: interfaces.min(u32::MAX as usize) as u32, ..Section::default() };
         let mut texts = Texts { used: &mut self.texts };
         section.hardware = texts.keep(options.text(SHB_HARDWARE));
         section.os = texts.keep(options.text(SHB_OS));
@@ -231,12 +230,7 @@ impl Pcapng {
         Ok(())
     }
 
-    fn interface(
-        &mut self,
-        window: &mut Window,
-        len_field: u32,
-        interfaces: &mut Vec<Interface>,
-    ) -> Result<(), Fault> {
+    fn interface(&mut self, window: &mut Window, len_field: u32, interfaces: &mut Vec<Interface>) -> Result<(), Fault> {
         if interfaces.len() >= limits::INTERFACES {
             return Err(Fault::Value {
                 what: "the number of interfaces",
@@ -294,23 +288,13 @@ impl Pcapng {
     }
 
     #[inline]
-    fn enhanced(
-        &mut self,
-        window: &mut Window,
-        len_field: u32,
-        interfaces: &[Interface],
-    ) -> Result<Record, Fault> {
+    fn enhanced(&mut self, window: &mut Window, len_field: u32, interfaces: &[Interface]) -> Result<Record, Fault> {
         let id = self.order.u32(window.bytes(), 8);
         self.timed(window, len_field, interfaces, id)
     }
 
     /// The obsolete Packet Block: as the enhanced one, with 16 bits of interface and 16 bits of drop count.
-    fn packet(
-        &mut self,
-        window: &mut Window,
-        len_field: u32,
-        interfaces: &[Interface],
-    ) -> Result<Record, Fault> {
+    fn packet(&mut self, window: &mut Window, len_field: u32, interfaces: &[Interface]) -> Result<Record, Fault> {
         let id = u32::from(self.order.u16(window.bytes(), 8));
         self.timed(window, len_field, interfaces, id)
     }
@@ -350,12 +334,7 @@ impl Pcapng {
         Ok(record)
     }
 
-    fn simple(
-        &mut self,
-        window: &mut Window,
-        len_field: u32,
-        interfaces: &[Interface],
-    ) -> Result<Record, Fault> {
+    fn simple(&mut self, window: &mut Window, len_field: u32, interfaces: &[Interface]) -> Result<Record, Fault> {
         let (index, interface) = self.find(interfaces, 0)?;
         let len = self.order.u32(window.bytes(), 8);
         let total = padded(len_field);

@@ -1,6 +1,6 @@
 //! Finds the slot of a connection by the hash of its endpoints: a table of hashes and slots with linear probing and
-//! deletion by backward shift [Knuth, TAOCP vol. 3, §6.4, algorithms L and R]. The endpoints are only in the slots: an entry
-//! has 8 bytes, and a connection needs at most 22 of them.
+//! deletion by backward shift [Knuth, TAOCP vol. 3, §6.4, algorithms L and R]. The endpoints are only in the slots: an
+//! entry has 8 bytes, and a connection needs at most 22 of them.
 
 /// An entry: hash and slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,7 @@ mod tests {
         for slot in 0..3_000_u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // Few different hashes, some of them at the end of the table: long runs that wrap around.
-            let hash = if state >> 63 == 0 {
-                (state >> 40) as u32 % 64
-            } else {
-                u32::MAX - (state >> 40) as u32 % 64
-            };
+            let hash = if state >> 63 == 0 { (state >> 40) as u32 % 64 } else { u32::MAX - (state >> 40) as u32 % 64 };
             index.insert(hash, slot);
             known.insert(slot, hash);
             if slot % 3 == 2 {

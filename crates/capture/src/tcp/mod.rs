@@ -1,5 +1,5 @@
-//! TCP: streams and labels by the rules of Wireshark [Wireshark packet-tcp.c], and the history of each direction's data by
-//! rules of our own.
+//! TCP: streams and labels by the rules of Wireshark [Wireshark packet-tcp.c], and the history of each direction's data
+//! by rules of our own.
 
 pub(crate) mod history;
 mod index;

@@ -1,7 +1,7 @@
 //! Finds the stream of each segment, with Wireshark's stream numbers (`tcp.stream`).
 //!
-//! A stream is a pair of (address, port) endpoints; streams are numbered in the order of their first frames. A SYN on the
-//! ports of an earlier connection begins a new stream by the rules of Wireshark 4.0 or 4.4 [Wireshark packet-tcp.c
+//! A stream is a pair of (address, port) endpoints; streams are numbered in the order of their first frames. A SYN on
+//! the ports of an earlier connection begins a new stream by the rules of Wireshark 4.0 or 4.4 [Wireshark packet-tcp.c
 //! `dissect_tcp`]. Memory is bounded: beyond the limit of [`Tracker::new`] a new connection evicts an idle one, chosen
 //! by the second-chance (clock) algorithm; a later segment of the evicted connection begins a new stream.
 
@@ -228,14 +228,8 @@ impl Tracker {
                 // The earlier connection has ended; the new one reuses its slot.
                 evicted = false;
                 direction = 0;
-                *slot = Slot {
-                    key,
-                    stream: self.streams,
-                    base: [None; 2],
-                    low_first: from_low,
-                    ending: false,
-                    used: true,
-                };
+                *slot =
+                    Slot { key, stream: self.streams, base: [None; 2], low_first: from_low, ending: false, used: true };
                 self.streams += 1;
             }
         }
@@ -268,14 +262,7 @@ impl Tracker {
     /// Begins a stream in a free slot, or evicts one.
     #[cold]
     fn begin(&mut self, key: Key, hash: u32, from_low: bool) -> (u32, bool) {
-        let slot = Slot {
-            key,
-            stream: self.streams,
-            base: [None; 2],
-            low_first: from_low,
-            ending: false,
-            used: true,
-        };
+        let slot = Slot { key, stream: self.streams, base: [None; 2], low_first: from_low, ending: false, used: true };
         self.streams += 1;
         if self.slots.len() < self.limit {
             let n = self.slots.len() as u32;

@@ -41,8 +41,8 @@ fn labels(path: &Path, rules: Rules) -> Vec<String> {
 
 #[test]
 fn labels_are_those_of_tshark() {
-    // Captures and stored results were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random,
-    // damaged connections, and some with unusual options.
+    // Captures and stored results were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120
+    // random, damaged connections, and some with unusual options.
     for name in ["random-1", "random-15", "random-112", "options"] {
         let ours = labels(&data(&format!("labels/{name}.pcap")), Rules::Wireshark40);
         let stored = std::fs::read_to_string(data(&format!("labels/{name}.tshark"))).unwrap();
@@ -67,8 +67,7 @@ struct Script {
 
 impl Script {
     fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: TcpFlags, len: u32) -> &mut Segment {
-        let ends =
-            [10, 11].map(|h| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, h)), 4000 + u16::from(h)));
+        let ends = [10, 11].map(|h| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, h)), 4000 + u16::from(h)));
         let (from, to) = if client { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
         self.segments.push((
             us * 1000,
@@ -142,9 +141,9 @@ fn a_syn_after_a_reset_begins_a_stream_since_4_4() {
     assert_eq!(s.labels("syn", Rules::Wireshark44)[2], "reused_ports");
 }
 
-/// The client's ACK sets the server's base_seq, 5000, before the server's SYN is captured. Wireshark handles that SYN as a
-/// retransmitted one: it has an analysis result but no label (tshark 4.0.17 on this capture). Frames with a result show
-/// the initial RTT: 1 ms from the client's SYN to its ACK.
+/// The client's ACK sets the server's base_seq, 5000, before the server's SYN is captured. Wireshark handles that SYN
+/// as a retransmitted one: it has an analysis result but no label (tshark 4.0.17 on this capture). Frames with a result
+/// show the initial RTT: 1 ms from the client's SYN to its ACK.
 #[test]
 fn a_syn_on_a_known_number_shows_the_initial_rtt() {
     let mut s = Script::default();
@@ -177,13 +176,7 @@ fn a_zero_window_probe_that_was_accepted_has_a_probe_ack_since_4_4() {
     s.put(440_000, false, 5000, 1002, ACK, 0).window = 500;
     assert_eq!(
         s.labels("probe", Rules::Wireshark44)[3..],
-        [
-            "zero_window",
-            "zero_window_probe",
-            "zero_window,zero_window_probe_ack",
-            "zero_window_probe",
-            "window_update",
-        ]
+        ["zero_window", "zero_window_probe", "zero_window,zero_window_probe_ack", "zero_window_probe", "window_update",]
     );
 }
 
@@ -315,10 +308,8 @@ fn label_counts_of_the_flows_are_those_of_the_frames() {
     let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
     let flows = found.table(Kind::Flows);
     for label in Label::ALL {
-        let frames = lines
-            .iter()
-            .filter(|l| l.split('\t').nth(2).unwrap().split(',').any(|name| name == label.name()))
-            .count();
+        let frames =
+            lines.iter().filter(|l| l.split('\t').nth(2).unwrap().split(',').any(|name| name == label.name())).count();
         let Values::U32(counts) = column(&flows, label.name()) else { panic!() };
         assert_eq!(counts.iter().sum::<u32>() as usize, frames, "{}", label.name());
     }
@@ -329,16 +320,14 @@ fn memory_is_bounded_for_many_connections() {
     let mut s = Script::default();
     for i in 0..20_000_u32 {
         let segment = s.put(u64::from(i), true, i, 0, SYN, 0);
-        segment.from =
-            SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x0b00_0000 + i / 50_000)), (i % 50_000) as u16 + 1);
+        segment.from = SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x0b00_0000 + i / 50_000)), (i % 50_000) as u16 + 1);
     }
     let path = s.write("many");
     let options = Options { max_open: 100, max_flows: 500, ..Options::default() };
     let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
     std::fs::remove_file(path).unwrap();
     assert_eq!(found.table(Kind::Flows).rows(), 1000);
-    let texts: Vec<&str> =
-        found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
+    let texts: Vec<&str> = found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
     assert!(texts[0].starts_with("19900 connections were evicted"), "{texts:?}");
     assert!(texts[1].starts_with("19500 connections with the fewest bytes"), "{texts:?}");
 }
@@ -352,9 +341,7 @@ fn tables(path: &Path, options: &Options) -> Vec<String> {
 #[test]
 fn packed_connections_continue_as_if_they_had_been_ready() {
     // Each packet of another connection packs the state before it: hundreds of times in these captures.
-    for name in
-        ["labels/random-1.pcap", "labels/random-15.pcap", "labels/random-112.pcap", "labels/options.pcap"]
-    {
+    for name in ["labels/random-1.pcap", "labels/random-15.pcap", "labels/random-112.pcap", "labels/options.pcap"] {
         for rules in Rules::ALL {
             let all = Options { rules, max_rows: 1000, ..Options::default() };
             let few = Options { max_ready: 1, ..all.clone() };

@@ -1,4 +1,5 @@
-//! Files that change while they are read: truncated ones end with damage at the right offset, appended records are read.
+//! Files that change while they are read: truncated ones end with damage at the right offset, appended records are
+//! read.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
@@ -128,9 +129,7 @@ fn records_longer_than_a_window_are_read() {
         writer.frame(Time(1), len as u32, &vec![i as u8 + 1; len]).expect("memory");
     }
     let file = Temporary(std::env::temp_dir().join(format!("dumbbell-{}-long.pcap", std::process::id())));
-    File::create(&file.0)
-        .and_then(|mut f| f.write_all(&writer.finish().expect("memory")))
-        .expect("a place for files");
+    File::create(&file.0).and_then(|mut f| f.write_all(&writer.finish().expect("memory"))).expect("a place for files");
     let mut reader = Reader::open(&file.0).expect("a capture");
     for (i, &len) in lengths.iter().enumerate() {
         let frame = reader.next_frame().expect("a frame");

@@ -1,9 +1,5 @@
 //! Comparison of the results for a file with the output of Wireshark's command-line tools.
-#![allow(
-    dead_code,
-    missing_docs,
-    reason = "included by several tests and examples, which use different parts"
-)]
+#![allow(dead_code, missing_docs, reason = "included by several tests and examples, which use different parts")]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -95,9 +91,9 @@ pub fn by_reader(file: &Path, tunnels: bool) -> Results {
     let mut lengths = PacketLengths::default();
     let mut frames = String::new();
     while let Some(frame) = reader.next_frame() {
-        let time = frame.time.map_or(String::new(), |t| {
-            format!("{}.{:09}", t.div_euclid(1_000_000_000), t.rem_euclid(1_000_000_000))
-        });
+        let time = frame
+            .time
+            .map_or(String::new(), |t| format!("{}.{:09}", t.div_euclid(1_000_000_000), t.rem_euclid(1_000_000_000)));
         let found = dissector.dissect(&frame);
         if found.is_counted() {
             lengths.add(frame.time, frame.len);

@@ -102,9 +102,7 @@ fn all_frames_before_damaged_zstandard_data_are_read() {
         packed.extend(zstd::encode_all(half, 3).expect("in memory"));
     }
     // Input byte by byte: each block is given before the next is decoded.
-    check("zstd", &packed, |file| {
-        zstd::Decoder::with_buffer(BufReader::with_capacity(1, file)).expect("a decoder")
-    });
+    check("zstd", &packed, |file| zstd::Decoder::with_buffer(BufReader::with_capacity(1, file)).expect("a decoder"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Captures as users have them: compared with stored results and with Wireshark's, damaged, and changed while they are read.
+//! Captures as users have them: compared with stored results and with Wireshark's, damaged, and changed while they are
+//! read.
 
 mod analysis;
 mod changing_files;

@@ -14,8 +14,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
 
 /// Frame numbers of three packets with a block of this type after the first and two after the second.
 fn numbers(kind: u32) -> Vec<u64> {
-    let section =
-        [&0x1a2b_3c4d_u32.to_le_bytes()[..], &1_u16.to_le_bytes(), &0_u16.to_le_bytes(), &[0xff; 8]].concat();
+    let section = [&0x1a2b_3c4d_u32.to_le_bytes()[..], &1_u16.to_le_bytes(), &0_u16.to_le_bytes(), &[0xff; 8]].concat();
     let interface = [1_u16.to_le_bytes(), 0_u16.to_le_bytes(), 0xffff_u16.to_le_bytes(), [0; 2]].concat();
     let fields: Vec<u8> = [0_u32, 0, 1, 20, 20].into_iter().flat_map(u32::to_le_bytes).collect();
     let packet = block(6, &[&fields[..], &[0; 20]].concat());

@@ -1,5 +1,5 @@
-//! The captures in `data` (made by `data/make.py`), compared with stored results, and with Wireshark's tools if they are
-//! installed.
+//! The captures in `data` (made by `data/make.py`), compared with stored results, and with Wireshark's tools if they
+//! are installed.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
@@ -26,16 +26,11 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("ng-custom-block.pcapng", "", "a custom block is a frame of length 0 without a time to Wireshark"),
     ("ng-simple.pcapng", "frames", "as cut.pcap"),
     ("tcp-header-length.pcap", "frames", "Wireshark shows nothing of a header with a length below 20"),
-    (
-        "ng-two-sections.pcapng",
-        "properties",
-        "Wireshark 4.0 assigns the frames of all sections to the first interface",
-    ),
+    ("ng-two-sections.pcapng", "properties", "Wireshark 4.0 assigns the frames of all sections to the first interface"),
 ];
 
 fn captures() -> Vec<PathBuf> {
-    let entries =
-        fs::read_dir(DATA).expect("the folder of the captures").map(|entry| entry.expect("an entry").path());
+    let entries = fs::read_dir(DATA).expect("the folder of the captures").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> =
         entries.filter(|path| path.is_file() && path.extension().is_some_and(|kind| kind != "py")).collect();
     files.sort();
@@ -97,14 +92,8 @@ fn damage_is_reported_with_kind_and_offset() {
     };
     let all = [
         // 24 bytes of header, one record of 16 + 54.
-        (
-            "damaged-record-cut.pcap",
-            "damaged at byte 94, after frame 1: the file is cut: 10 bytes of 16 are present",
-        ),
-        (
-            "damaged-frame-cut.pcap",
-            "damaged at byte 94, after frame 1: the file is cut: 40 bytes of 70 are present",
-        ),
+        ("damaged-record-cut.pcap", "damaged at byte 94, after frame 1: the file is cut: 10 bytes of 16 are present"),
+        ("damaged-frame-cut.pcap", "damaged at byte 94, after frame 1: the file is cut: 40 bytes of 70 are present"),
         // 24 + 5 · 70.
         (
             "damaged-length.pcap",
@@ -127,10 +116,7 @@ fn damage_is_reported_with_kind_and_offset() {
             "damaged-no-interface.pcapng",
             "damaged at byte 28, after frame 0: a frame of interface 0, but the section describes 0",
         ),
-        (
-            "damaged-block-cut.pcapng",
-            "damaged at byte 136, after frame 1: the file is cut: 50 bytes of 88 are present",
-        ),
+        ("damaged-block-cut.pcapng", "damaged at byte 136, after frame 1: the file is cut: 50 bytes of 88 are present"),
         (
             "damaged-block-short.pcapng",
             "damaged at byte 136, after frame 1: the length of a block is 8, but only 32 to 16777216 is possible",

@@ -44,12 +44,7 @@ mod tests {
         assert!(!interval.contains(0));
         interval.mark(100, 20);
         interval.mark(110, 30);
-        assert!(
-            !interval.contains(99)
-                && interval.contains(100)
-                && interval.contains(140)
-                && !interval.contains(141)
-        );
+        assert!(!interval.contains(99) && interval.contains(100) && interval.contains(140) && !interval.contains(141));
         // A mark after its end begins another interval.
         interval.mark(500, 10);
         assert!(!interval.contains(140) && interval.contains(505));

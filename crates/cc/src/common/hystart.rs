@@ -1,6 +1,6 @@
-//! HyStart: slow start ends before the first loss, when the length of an ACK train or the delay shows that the path is full
-//! [Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011], with the constants of [Linux
-//! tcp_cubic.c hystart_update].
+//! HyStart: slow start ends before the first loss, when the length of an ACK train or the delay shows that the path is
+//! full [Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011], with the constants of
+//! [Linux tcp_cubic.c hystart_update].
 //!
 //! ```text
 //! round       begins with the first ACK of a segment sent after the last round began; evaluated from 16 segments on
@@ -8,8 +8,8 @@
 //!             minimum RTT (than the minimum RTT with pacing, which spreads a round over half an RTT)
 //! delay       minimum of more than 8 samples of a round > minimum RTT + clamp(minimum RTT / 8, 4 ms, 16 ms)
 //! ```
-//! [Linux tcp_cubic.c hystart_ack_delay] adds to the minimum RTT, for the train, the time of 256 KiB at the pacing rate, at
-//! most 1 ms. Below 2 Gbit/s that is 1 ms; this file always adds 1 ms.
+//! [Linux tcp_cubic.c hystart_ack_delay] adds to the minimum RTT, for the train, the time of 256 KiB at the pacing
+//! rate, at most 1 ms. Below 2 Gbit/s that is 1 ms; this file always adds 1 ms.
 
 use super::Round;
 use crate::{AckEvent, Cx};
@@ -67,7 +67,8 @@ impl HyStart {
         *self = HyStart::new(self.paced);
     }
 
-    /// Processes an ACK in slow start [Linux tcp_cubic.c cubictcp_acked, hystart_update]. Returns true if slow start ends.
+    /// Processes an ACK in slow start [Linux tcp_cubic.c cubictcp_acked, hystart_update]. Returns true if slow start
+    /// ends.
     pub fn on_ack(&mut self, ev: &AckEvent, cwnd: f64, cx: &Cx) -> bool {
         let Some(rtt) = ev.rtt else { return false };
         self.delay_min = self.delay_min.min(rtt);

@@ -84,9 +84,7 @@ impl HyStartPlusPlus {
         if self.rtt_sample_count >= N_RTT_SAMPLE {
             match (self.css, self.last_round_min_rtt) {
                 (Some(css), _) if current < css.baseline_min_rtt => self.css = None,
-                (None, Some(last))
-                    if current >= last + (last / MIN_RTT_DIVISOR).clamp(RTT_THRESH.0, RTT_THRESH.1) =>
-                {
+                (None, Some(last)) if current >= last + (last / MIN_RTT_DIVISOR).clamp(RTT_THRESH.0, RTT_THRESH.1) => {
                     self.css = Some(Css { baseline_min_rtt: current, rounds: 0 });
                 }
                 _ => {}

@@ -66,8 +66,8 @@ pub trait LossDriven: Send + std::fmt::Debug {
     /// An ACK of new data in congestion avoidance, outside recovery, while cwnd-limited. Linux: `cong_avoid`.
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx);
 
-    /// A mark was echoed. Returns true if the variant has its own response to marks; otherwise the response is that to a
-    /// loss [RFC 3168 §6.1.2].
+    /// A mark was echoed. Returns true if the variant has its own response to marks; otherwise the response is that to
+    /// a loss [RFC 3168 §6.1.2].
     fn on_congestion_ecn(&mut self, _ev: &CongestionEvent) -> bool {
         false
     }

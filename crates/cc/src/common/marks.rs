@@ -1,5 +1,5 @@
-//! ECN marks, for variants that respond to the fraction of marked data (DCTCP, Prague): that fraction for each round trip,
-//! and when to respond [RFC 8257 §3.3; RFC 3168 §6.1.2].
+//! ECN marks, for variants that respond to the fraction of marked data (DCTCP, Prague): that fraction for each round
+//! trip, and when to respond [RFC 8257 §3.3; RFC 3168 §6.1.2].
 
 use super::Round;
 use crate::AckEvent;
@@ -19,8 +19,8 @@ pub enum EcnResponse {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     round: Option<Round>,
-    /// True if a round trip ends already when all sent before its start is acknowledged, the first with the first ACK [Linux
-    /// tcp_dctcp.h dctcp_reset, tcp_dctcp.c dctcp_update_alpha].
+    /// True if a round trip ends already when all sent before its start is acknowledged, the first with the first ACK
+    /// [Linux tcp_dctcp.h dctcp_reset, tcp_dctcp.c dctcp_update_alpha].
     early: bool,
     delivered: u64,
     marked: u64,
@@ -45,7 +45,8 @@ impl Marks {
         self.echoed = Some(window);
     }
 
-    /// Processes an ACK. Returns the marked and delivered bytes of the round trip that it ends, and the required response.
+    /// Processes an ACK. Returns the marked and delivered bytes of the round trip that it ends, and the required
+    /// response.
     pub fn on_ack(&mut self, ev: &AckEvent) -> (Option<(f64, f64)>, EcnResponse) {
         let round = self.count(ev);
         self.counted |= ev.marked > 0;
@@ -77,10 +78,8 @@ impl Marks {
         if !self.round.is_none_or(|round| round.ended(ev.snd_una)) {
             return None;
         }
-        let counted =
-            self.round.filter(|_| self.delivered > 0).map(|_| (self.marked as f64, self.delivered as f64));
-        (self.round, self.delivered, self.marked) =
-            (Some(Round::from(ev.snd_nxt - u64::from(self.early))), 0, 0);
+        let counted = self.round.filter(|_| self.delivered > 0).map(|_| (self.marked as f64, self.delivered as f64));
+        (self.round, self.delivered, self.marked) = (Some(Round::from(ev.snd_nxt - u64::from(self.early))), 0, 0);
         counted
     }
 }

@@ -10,8 +10,8 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Processes an ACK. Returns the rate in bytes/s if at least `interval` has passed since the last rate. The bytes of
-    /// the ACK that ends an interval belong to the next one, so that the ACKs of an interval are as many as the gaps
+    /// Processes an ACK. Returns the rate in bytes/s if at least `interval` has passed since the last rate. The bytes
+    /// of the ACK that ends an interval belong to the next one, so that the ACKs of an interval are as many as the gaps
     /// between them.
     pub fn on_ack(&mut self, delivered: u64, interval: Dur, now: Time) -> Option<f64> {
         let since = *self.since.get_or_insert(now);

@@ -29,8 +29,8 @@ pub struct RoundRtt {
 }
 
 impl RttPerRound {
-    /// Processes an ACK. Returns the statistics of the round trip that it ends, if that had a sample. The sample of this
-    /// ACK belongs to the next round trip.
+    /// Processes an ACK. Returns the statistics of the round trip that it ends, if that had a sample. The sample of
+    /// this ACK belongs to the next round trip.
     pub fn on_ack(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
         let rtt = self.end_round(ev);
         self.sample(ev);
@@ -81,8 +81,7 @@ impl RttPerRound {
 
     /// Forgets all samples, also the minimum and maximum; a round trip begins at `snd_nxt`.
     pub fn reset(&mut self, snd_nxt: u64) {
-        *self =
-            RttPerRound { round: Some(Round::from(snd_nxt)), min: f64::INFINITY, ..RttPerRound::default() };
+        *self = RttPerRound { round: Some(Round::from(snd_nxt)), min: f64::INFINITY, ..RttPerRound::default() };
     }
 
     /// Discards the current round trip; the next ACK starts one.

@@ -36,9 +36,7 @@ impl SlowStartRule {
         match &mut self.exit {
             Exit::Threshold => false,
             Exit::HyStart(hystart) => hystart.on_ack(ev, cwnd, cx),
-            Exit::PlusPlus(plus_plus, initial_ssthresh) => {
-                ssthresh == *initial_ssthresh && plus_plus.on_ack(ev)
-            }
+            Exit::PlusPlus(plus_plus, initial_ssthresh) => ssthresh == *initial_ssthresh && plus_plus.on_ack(ev),
         }
     }
 
@@ -52,9 +50,7 @@ impl SlowStartRule {
     /// Returns the most segments that one ACK counts for, and the fraction of them that is added to cwnd.
     pub(super) fn growth(&self, ssthresh: f64) -> (f64, f64) {
         match &self.exit {
-            Exit::PlusPlus(plus_plus, initial_ssthresh) if ssthresh == *initial_ssthresh => {
-                plus_plus.growth()
-            }
+            Exit::PlusPlus(plus_plus, initial_ssthresh) if ssthresh == *initial_ssthresh => plus_plus.growth(),
             _ => (self.limit, 1.0),
         }
     }

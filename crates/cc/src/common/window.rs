@@ -1,11 +1,11 @@
 //! cwnd and ssthresh, with the operations that all loss-based variants share [RFC 5681 §3.1].
 //!
 //! ```text
-//! slow start    cwnd += min(acked, L * SMSS)                        [RFC 5681 §3.1 (2)], [Linux tcp_cong.c tcp_slow_start]
-//! avoidance     cwnd += n segments per window of ACKs               [RFC 5681 §3.1 (3)], [Linux tcp_cong.c tcp_cong_avoid_ai]
-//! reduction     ssthresh = max(window, 2 SMSS), cwnd = ssthresh     [RFC 5681 §3.1 (4)]
-//! timeout       cwnd = 1 SMSS                                       [RFC 5681 §3.1]
-//! undo          cwnd and ssthresh before the episode                [RFC 4015 §3.2], [Linux tcp_input.c tcp_undo_cwnd_reduction]
+//! slow start    cwnd += min(acked, L * SMSS)              [RFC 5681 §3.1 (2)], [Linux tcp_cong.c tcp_slow_start]
+//! avoidance     cwnd += n segments per window of ACKs     [RFC 5681 §3.1 (3)], [Linux tcp_cong.c tcp_cong_avoid_ai]
+//! reduction     ssthresh = max(window, 2 SMSS), cwnd = ssthresh  [RFC 5681 §3.1 (4)]
+//! timeout       cwnd = 1 SMSS                             [RFC 5681 §3.1]
+//! undo          cwnd and ssthresh before the episode      [RFC 4015 §3.2], [Linux tcp_input.c tcp_undo_cwnd_reduction]
 //! ```
 
 use super::slow_start::SlowStartRule;
@@ -60,8 +60,8 @@ impl Window {
         self.cwnd / cx.mss
     }
 
-    /// Runs HyStart or HyStart++, if the stack has it. When slow start ends without a loss, ssthresh becomes cwnd. Call it
-    /// for each ACK, before the window grows.
+    /// Runs HyStart or HyStart++, if the stack has it. When slow start ends without a loss, ssthresh becomes cwnd. Call
+    /// it for each ACK, before the window grows.
     #[inline]
     pub fn detect_slow_start_exit(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.in_slow_start() && self.slow_start.on_ack(ev, self.cwnd, self.ssthresh, cx) {
@@ -69,9 +69,9 @@ impl Window {
         }
     }
 
-    /// Grows in slow start: at most one segment per ACK of new data [RFC 5681 §3.1 (2)], or the limit of the stack or of
-    /// HyStart++. Returns the bytes that are left for congestion avoidance when cwnd reaches ssthresh [Linux tcp_cong.c
-    /// tcp_slow_start].
+    /// Grows in slow start: at most one segment per ACK of new data [RFC 5681 §3.1 (2)], or the limit of the stack or
+    /// of HyStart++. Returns the bytes that are left for congestion avoidance when cwnd reaches ssthresh [Linux
+    /// tcp_cong.c tcp_slow_start].
     pub fn slow_start(&mut self, acked: u64, cx: &Cx) -> u64 {
         let (limit, fraction) = self.slow_start.growth(self.ssthresh);
         let increase = (acked as f64).min(limit * cx.mss) * fraction;
@@ -125,8 +125,8 @@ impl Window {
         window - if cx.counts_segments() { (decrease / cx.mss).floor() * cx.mss } else { decrease }
     }
 
-    /// Grows as [`Window::additive_increase`] does, but per ACK on every stack: an ACK for several segments adds as much as one
-    /// for a single segment, and at most one segment where segments are counted.
+    /// Grows as [`Window::additive_increase`] does, but per ACK on every stack: an ACK for several segments adds as
+    /// much as one for a single segment, and at most one segment where segments are counted.
     pub fn additive_increase_per_ack(&mut self, segments: f64, cx: &Cx) {
         if !cx.counts_segments() {
             self.cwnd += segments * cx.mss * cx.mss / self.cwnd;
@@ -139,9 +139,9 @@ impl Window {
         }
     }
 
-    /// Sets ssthresh and cwnd to `window`, at least two segments [RFC 5681 §3.1 (4)]. With `whole_segments` ssthresh is rounded
-    /// down; cwnd becomes ssthresh where it counts segments [Linux tcp_input.c tcp_end_cwnd_reduction], and else the window
-    /// itself, at least one segment [ns-2 tcp.cc TcpAgent::slowdown].
+    /// Sets ssthresh and cwnd to `window`, at least two segments [RFC 5681 §3.1 (4)]. With `whole_segments` ssthresh is
+    /// rounded down; cwnd becomes ssthresh where it counts segments [Linux tcp_input.c tcp_end_cwnd_reduction], and
+    /// else the window itself, at least one segment [ns-2 tcp.cc TcpAgent::slowdown].
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {
         let min = 2.0 * cx.mss;
         self.cwnd_cnt = 0.0;
@@ -183,8 +183,8 @@ impl Window {
     }
 
     /// Undoes the reductions of the last episode. Returns false if nothing can be undone.
-    // DIVERGES [RFC 4015 §3.4]: cwnd returns to its value before the episode [Linux tcp_input.c tcp_undo_cwnd_reduction],
-    // not to FlightSize plus the initial window. The stack limits the burst that follows.
+    // DIVERGES [RFC 4015 §3.4]: cwnd returns to its value before the episode [Linux tcp_input.c
+    // tcp_undo_cwnd_reduction], not to FlightSize plus the initial window. The stack limits the burst that follows.
     pub fn undo(&mut self) -> bool {
         self.in_episode = false;
         let Some((cwnd, ssthresh)) = self.prior.take() else { return false };

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// The maximum of a series over a window that ends with the latest value. The caller chooses the unit of time, for example
-/// round trips. A value leaves the window only when a newer value arrives: without new values nothing is forgotten.
+/// The maximum of a series over a window that ends with the latest value. The caller chooses the unit of time, for
+/// example round trips. A value leaves the window only when a newer value arrives: without new values nothing is
+/// forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct WindowedMax {
     /// Falling values: each is the largest after the one before it. At most one for each time.
@@ -39,15 +40,9 @@ mod tests {
     fn returns_the_maximum_of_the_window() {
         let mut max = WindowedMax::default();
         assert_eq!(max.get(), 0.0);
-        for (at, value, expected) in [
-            (0, 5.0, 5.0),
-            (0, 3.0, 5.0),
-            (1, 4.0, 5.0),
-            (2, 1.0, 5.0),
-            (3, 2.0, 4.0),
-            (4, 1.5, 2.0),
-            (4, 9.0, 9.0),
-        ] {
+        for (at, value, expected) in
+            [(0, 5.0, 5.0), (0, 3.0, 5.0), (1, 4.0, 5.0), (2, 1.0, 5.0), (3, 2.0, 4.0), (4, 1.5, 2.0), (4, 9.0, 9.0)]
+        {
             max.update(value, at, 2);
             assert_eq!(max.get(), expected, "at {at}");
         }

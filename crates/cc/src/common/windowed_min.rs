@@ -3,7 +3,8 @@
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// The minimum of the values of a time window. It keeps only values that can still become the minimum: they rise with time.
+/// The minimum of the values of a time window. It keeps only values that can still become the minimum: they rise with
+/// time.
 #[derive(Clone, Debug, Default)]
 pub struct WindowedMin(VecDeque<(Time, f64)>);
 

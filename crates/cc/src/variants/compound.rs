@@ -1,8 +1,8 @@
 //! Compound TCP: Reno's window cwnd plus a delay window dwnd, which grows fast without a queue and shrinks when a
 //! queue builds up.
 //!
-//! Sources: Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM 2006
-//! ("TSZS"); draft-sridharan-tcpm-ctcp-02.
+//! Sources: Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM
+//! 2006 ("TSZS"); draft-sridharan-tcpm-ctcp-02.
 //!
 //! ```text
 //! window       win = cwnd + dwnd
@@ -13,9 +13,9 @@
 //! loss         dwnd = max((1 - beta) * win - cwnd / 2, 0): together with cwnd's half (1 - beta) * win
 //! timeout      ssthresh = half of win, cwnd = 1, dwnd = 0
 //! ```
-//! Windows in segments. alpha = 1/8, beta = 1/2, k = 3/4, gamma = 30. alpha * win^k exceeds 1 at 16 segments; dwnd grows
-//! only from low_window = 38 segments on, where HighSpeed TCP begins to differ from Reno too.
-//! Left out: estimating gamma from the path ("tuning by emulation"), which the draft offers as an alternative to 30.
+//! Windows in segments. alpha = 1/8, beta = 1/2, k = 3/4, gamma = 30. alpha * win^k exceeds 1 at 16 segments; dwnd
+//! grows only from low_window = 38 segments on, where HighSpeed TCP begins to differ from Reno too. Left out:
+//! estimating gamma from the path ("tuning by emulation"), which the draft offers as an alternative to 30.
 
 use crate::Variant;
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};

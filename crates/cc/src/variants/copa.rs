@@ -1,5 +1,5 @@
-//! Copa: steers the window to a target rate of 1 / (delta * queueing delay), and competes with loss-based flows if it detects
-//! them.
+//! Copa: steers the window to a target rate of 1 / (delta * queueing delay), and competes with loss-based flows if it
+//! detects them.
 //!
 //! Source: Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018 ("AB").
 //!
@@ -7,24 +7,23 @@
 //! each ACK     d_q = RTTstanding - RTTmin: minimum RTT of the last srtt / 2 less that of the last 10 s        [AB]
 //!   target     lambda_t = 1 / (delta * d_q) segments/s;  current rate lambda = cwnd / RTTstanding
 //!   cwnd       += v / (delta * cwnd) for each acknowledged segment if lambda <= lambda_t, else -=; at least 2
-//!   velocity   v, once per round trip: doubled if cwnd moved in the same direction as before, for the fourth time or more;
-//!              otherwise 1
+//!   velocity   v, once per round trip: doubled if cwnd moved in the same direction as before, for the fourth time or
+//!              more; otherwise 1
 //! slow start   doubles each round trip until lambda > lambda_t                                                [AB]
 //! pacing       2 cwnd / RTTstanding                                                                           [AB]
 //! default mode       delta = 0.5, no response to losses
-//! competitive mode   if d_q was not below `empty` of (maximum RTT of 4 round trips - RTTmin) for 5 round trips: 1 / delta
+//! competitive mode   if d_q was not below `empty` of (maximum RTT of 4 round trips - RTTmin) for 5 round trips: 1 /
+//!                    delta
 //!              grows by 1 per round trip and is halved by a loss, not below that of the default mode          [AB]
 //! timeout      cwnd = 1 segment, slow start
 //! ```
-//! n flows keep at most 2.5 n / delta segments in the queue and drain it every five round trips: 1.25 / delta each on average
-//! [AB]. The published implementation doesn't share TCP's loss recovery; here a timeout collapses the window as with every
-//! variant. Nothing else is left out.
+//! n flows keep at most 2.5 n / delta segments in the queue and drain it every five round trips: 1.25 / delta each on
+//! average [AB]. The published implementation doesn't share TCP's loss recovery; here a timeout collapses the window as
+//! with every variant. Nothing else is left out.
 
 use crate::Variant;
 use crate::common::{Srtt, Window, WindowedMin};
-use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup,
-};
+use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Rate, Time};
 
@@ -154,11 +153,12 @@ impl Copa {
         let rtt_max = -self.rtt_max.add(-rtt, self.round_trips(MAX_RTT_RTTS), now);
         // RTTmin may be above RTTstanding if its minimum has left the filter.
         let queueing_delay = (rtt_standing - rtt_min).max(0.0);
-        // DIVERGES [AB]: 0.35 instead of 0.1. Copa flows alone drain the queue to between 0 and 0.3 of its maximum, not to 0:
-        // with delta = 0.5 one segment is a fifth of the maximum delay; the RTT of an ACK for two segments is that of the
-        // second, which was queued behind the first; and with a large 1 / delta a round trip takes longer with a queue than
-        // without. With 0.1 two Copa flows therefore mistake each other for buffer-filling flows within seconds and fill the
-        // buffer. The queue of a Reno or CUBIC flow doesn't fall below 0.4 of its maximum within five round trips.
+        // DIVERGES [AB]: 0.35 instead of 0.1. Copa flows alone drain the queue to between 0 and 0.3 of its maximum, not
+        // to 0: with delta = 0.5 one segment is a fifth of the maximum delay; the RTT of an ACK for two segments is
+        // that of the second, which was queued behind the first; and with a large 1 / delta a round trip takes longer
+        // with a queue than without. With 0.1 two Copa flows therefore mistake each other for buffer-filling flows
+        // within seconds and fill the buffer. The queue of a Reno or CUBIC flow doesn't fall below 0.4 of its maximum
+        // within five round trips.
         if queueing_delay <= self.empty * (rtt_max - rtt_min) {
             self.nearly_empty_at = now;
         }
@@ -167,8 +167,7 @@ impl Copa {
 
     /// Selects the mode, and updates delta in competitive mode [AB].
     fn update_mode(&mut self, now: Time) {
-        let competitive =
-            self.may_compete && now.since(self.nearly_empty_at) > self.round_trips(MODE_SWITCH_RTTS);
+        let competitive = self.may_compete && now.since(self.nearly_empty_at) > self.round_trips(MODE_SWITCH_RTTS);
         if competitive != self.competitive {
             (self.competitive, self.delta) = (competitive, self.default_delta);
             self.delta_changed_at = now;
@@ -196,20 +195,10 @@ impl Copa {
     }
 
     /// Updates the window after an ACK [AB].
-    fn update_cwnd(
-        &mut self,
-        acked: f64,
-        rtt_standing: f64,
-        queueing_delay: f64,
-        cwnd_limited: bool,
-        cx: &Cx,
-    ) {
+    fn update_cwnd(&mut self, acked: f64, rtt_standing: f64, queueing_delay: f64, cwnd_limited: bool, cx: &Cx) {
         // Both rates multiplied by RTTstanding, as windows.
-        let target = if queueing_delay > 0.0 {
-            rtt_standing / (self.delta * queueing_delay) * cx.mss
-        } else {
-            f64::INFINITY
-        };
+        let target =
+            if queueing_delay > 0.0 { rtt_standing / (self.delta * queueing_delay) * cx.mss } else { f64::INFINITY };
         let up = self.window.cwnd <= target;
         if self.slow_start {
             self.slow_start = up;
@@ -222,8 +211,8 @@ impl Copa {
         if self.direction.is_some_and(|direction| direction.round_trips > 0 && direction.up != up)
             && self.velocity > 1.0
         {
-            // DIVERGES [AB]: a change of direction resets the velocity immediately, not at the end of the round trip. Until then
-            // the window would move as far as in all round trips before.
+            // DIVERGES [AB]: a change of direction resets the velocity immediately, not at the end of the round trip.
+            // Until then the window would move as far as in all round trips before.
             (self.velocity, self.direction) = (1.0, None);
         }
         // More than one window per round trip would only overshoot.

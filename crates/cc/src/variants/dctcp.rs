@@ -1,18 +1,18 @@
-//! DCTCP: the window is reduced in proportion to the fraction of marked bytes, so that a queue of a few segments above the
-//! switch's marking threshold is enough [RFC 8257; Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010].
+//! DCTCP: the window is reduced in proportion to the fraction of marked bytes, so that a queue of a few segments above
+//! the switch's marking threshold is enough [RFC 8257; Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010].
 //!
 //! ```text
 //! per window of data   M = DCTCP.BytesMarked / DCTCP.BytesAcked
-//!             DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M;  DCTCP.Alpha = 1 at first                    [§3.3, §4.2]
+//!             DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M;  DCTCP.Alpha = 1 at first           [§3.3, §4.2]
 //! mark        cwnd *= 1 - DCTCP.Alpha / 2, at least 2 segments;  ssthresh = cwnd;  once per window of data     [§3.3]
-//! growth      slow start and avoidance as Reno, but not with an ACK that reports a mark                 [§3.4; RFC 3168 §6.1.2]
+//! growth      slow start and avoidance as Reno, but not with an ACK that reports a mark        [§3.4; RFC 3168 §6.1.2]
 //! loss        as Reno: ssthresh = half of the window, cwnd = ssthresh;  timeout: cwnd = 1 segment      [§3.5]
 //! ```
 //! DCTCP needs a receiver that echoes each mark [§3.2]; otherwise it responds as in RFC 3168. In [Linux tcp_input.c
-//! tcp_enter_cwr] each response is a TCP_CA_CWR episode without growth for a round trip; `hold` selects this, and Linux's
-//! integers: DCTCP.Alpha in 1024ths, which becomes 0 once a sixteenth of it is less than one [Linux tcp_dctcp.c dctcp_update_alpha].
-//! Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without ECN, which is the stack's
-//! decision here [Linux tcp_dctcp.c dctcp_init].
+//! tcp_enter_cwr] each response is a TCP_CA_CWR episode without growth for a round trip; `hold` selects this, and
+//! Linux's integers: DCTCP.Alpha in 1024ths, which becomes 0 once a sixteenth of it is less than one [Linux tcp_dctcp.c
+//! dctcp_update_alpha]. Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without
+//! ECN, which is the stack's decision here [Linux tcp_dctcp.c dctcp_init].
 
 use crate::common::{EcnResponse, LossDriven, Marks, Window};
 use crate::variant::{EcnUse, Variant};
@@ -126,9 +126,7 @@ impl LossDriven for Dctcp {
         }
         match echo {
             EcnResponse::None => {}
-            EcnResponse::Scalable => {
-                self.reduce(Window::decreased(self.window.cwnd, self.alpha / 2.0, cx), cx)
-            } // [RFC 8257 §3.3 step 9]
+            EcnResponse::Scalable => self.reduce(Window::decreased(self.window.cwnd, self.alpha / 2.0, cx), cx), // [RFC 8257 §3.3 step 9]
             EcnResponse::Classic(window) => self.reduce(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }

@@ -9,9 +9,9 @@
 //! timeout      cwnd = 1 segment, slow start up to half of the window
 //! ```
 //! TARGET is at most 100 ms, GAIN at most 1: then LEDBAT never grows faster than Reno. The delay is one-way with
-//! timestamps (the offset of the clocks cancels out), otherwise the RTT, which includes queues on the return path.
-//! Left out: slow start at the beginning of the connection, unless `slow_start` is set (it ends with the first queueing delay
-//! above the target); clock drift.
+//! timestamps (the offset of the clocks cancels out), otherwise the RTT, which includes queues on the return path. Left
+//! out: slow start at the beginning of the connection, unless `slow_start` is set (it ends with the first queueing
+//! delay above the target); clock drift.
 
 use crate::common::{BaseDelay, LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};

@@ -1,5 +1,5 @@
-//! LEDBAT++: LEDBAT with a multiplicative decrease that makes flows share fairly, a gain that yields to Reno on short paths
-//! too, and periodic slowdowns in which the queue drains and the base delay is measured.
+//! LEDBAT++: LEDBAT with a multiplicative decrease that makes flows share fairly, a gain that yields to Reno on short
+//! paths too, and periodic slowdowns in which the queue drains and the base delay is measured.
 //!
 //! Source: draft-irtf-iccrg-ledbat-plus-plus-01; section numbers are that document's.
 //!
@@ -140,9 +140,7 @@ impl LedbatPlusPlus {
     fn update_slowdown(&mut self, cx: &Cx) {
         let slow_start = self.window.in_slow_start();
         self.state = match self.state {
-            SlowdownState::InitialSlowStart
-                if slow_start && self.queueing_delay() <= SLOW_START_EXIT * self.target =>
-            {
+            SlowdownState::InitialSlowStart if slow_start && self.queueing_delay() <= SLOW_START_EXIT * self.target => {
                 SlowdownState::InitialSlowStart
             }
             SlowdownState::InitialSlowStart => {
@@ -220,12 +218,8 @@ impl LossDriven for LedbatPlusPlus {
     fn on_congestion_done(&mut self, ev: &CongestionEvent, cx: &Cx) {
         // A slowdown no longer returns to its ssthresh, and the first slow start has ended.
         self.state = match self.state {
-            SlowdownState::InitialSlowStart => {
-                SlowdownState::Normal(cx.now + self.round_trips(SLOWDOWN_RTTS))
-            }
-            SlowdownState::Frozen(began, _) | SlowdownState::RampUp(began)
-                if ev.kind != Congestion::Timeout =>
-            {
+            SlowdownState::InitialSlowStart => SlowdownState::Normal(cx.now + self.round_trips(SLOWDOWN_RTTS)),
+            SlowdownState::Frozen(began, _) | SlowdownState::RampUp(began) if ev.kind != Congestion::Timeout => {
                 SlowdownState::RampUp(began)
             }
             state => state,

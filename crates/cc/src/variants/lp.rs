@@ -1,8 +1,9 @@
-//! TCP-LP, low priority: Reno that reduces its window as soon as a queue builds up, to use only the bandwidth that other
-//! flows leave.
+//! TCP-LP, low priority: Reno that reduces its window as soon as a queue builds up, to use only the bandwidth that
+//! other flows leave.
 //!
-//! Source: Kuzmanovic and Knightly, TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM Transactions on
-//! Networking 14(4), 2006 ("KK"). Names in the code as in [Linux tcp_lp.c lp]: owd_min, owd_max, sowd, inference.
+//! Source: Kuzmanovic and Knightly, TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM
+//! Transactions on Networking 14(4), 2006 ("KK"). Names in the code as in [Linux tcp_lp.c lp]: owd_min, owd_max, sowd,
+//! inference.
 //!
 //! ```text
 //! delay        one-way delay of each ACK's newest segment: minimum, maximum, and smoothed with gain 1/8    [KK]
@@ -16,10 +17,9 @@
 //! One-way delays need timestamps; the offset of the clocks cancels out. Without timestamps (stack `ns2`) the RTT is
 //! used, and a queue on the return path counts as well. [Linux tcp_lp.c tcp_lp_rtt_sample] measures no delay in seven
 //! of eight connections: timestamps begin at a random value, and sowd, which is eight times the delay, overflows its 32
-//! bits. LP is then Reno (`delay` = "none").
-//! Left out: estimating the receiver's clock frequency [Linux tcp_lp.c tcp_lp_remote_hz_estimator], as timestamps are
-//! microseconds here; clock drift; the exclusion of the largest delay [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds
-//! after each response [Linux tcp_lp.c tcp_lp_pkts_acked].
+//! bits. LP is then Reno (`delay` = "none"). Left out: estimating the receiver's clock frequency [Linux tcp_lp.c
+//! tcp_lp_remote_hz_estimator], as timestamps are microseconds here; clock drift; the exclusion of the largest delay
+//! [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds after each response [Linux tcp_lp.c tcp_lp_pkts_acked].
 
 use crate::common::{LossDriven, Round, Srtt, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
@@ -112,16 +112,16 @@ impl Lp {
 
     /// Takes a delay sample. Returns true if it indicates early congestion [KK].
     fn early_congestion(&mut self, sample: f64) -> bool {
-        let (min, max) =
-            self.owd_range.map_or((sample, sample), |(min, max)| (min.min(sample), max.max(sample)));
+        let (min, max) = self.owd_range.map_or((sample, sample), |(min, max)| (min.min(sample), max.max(sample)));
         self.owd_range = Some((min, max));
         if self.response_round.is_some() {
             return false;
         }
         let sowd = self.sowd.map_or(sample, |sowd| sowd + GAIN * (sample - sowd));
         self.sowd = Some(sowd);
-        // DIVERGES [KK]: not before the first loss. Until the queue was full once, the maximum delay is that of slow start's
-        // bursts, and each delay exceeds 15 % of it: LP in ns-3 uses a hundredth of an idle link for this reason.
+        // DIVERGES [KK]: not before the first loss. Until the queue was full once, the maximum delay is that of slow
+        // start's bursts, and each delay exceeds 15 % of it: LP in ns-3 uses a hundredth of an idle link for this
+        // reason.
         self.buffer_was_full && sowd > min + self.delta * (max - min)
     }
 
@@ -157,9 +157,9 @@ impl LossDriven for Lp {
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if std::mem::take(&mut self.responded) {
-            // DIVERGES [KK]: no delay counts until a segment that was sent after the response is acknowledged, instead of
-            // for one RTT, and the smoothed delay restarts there. Otherwise its memory of the same queue would be a second
-            // indication.
+            // DIVERGES [KK]: no delay counts until a segment that was sent after the response is acknowledged, instead
+            // of for one RTT, and the smoothed delay restarts there. Otherwise its memory of the same queue would be a
+            // second indication.
             (self.response_round, self.sowd) = (Some(Round::from(ev.snd_nxt)), None);
         }
         if self.response_round.is_some_and(|round| round.ended(ev.snd_una)) {
@@ -167,8 +167,9 @@ impl LossDriven for Lp {
         }
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
-        // DIVERGES [KK]: a delay needs at least three segments in flight. A receiver with delayed ACKs delays the ACK of a
-        // single segment, or of the first of two if the other is lost, and these 200 ms would remain the maximum delay.
+        // DIVERGES [KK]: a delay needs at least three segments in flight. A receiver with delayed ACKs delays the ACK
+        // of a single segment, or of the first of two if the other is lost, and these 200 ms would remain the maximum
+        // delay.
         if self.no_delay || ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
             return;
         }

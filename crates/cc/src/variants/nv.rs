@@ -5,10 +5,12 @@
 //! Linux 6.12 [Linux net/ipv4/tcp_nv.c tcpnv_acked] ("L").
 //!
 //! ```text
-//! each ACK     rtt = (rtt + its sample) / 2;  rate = bytes delivered over the sample / rtt, the maximum counts [L tcpnv_acked]
+//! each ACK     rtt = (rtt + its sample) / 2;  rate = bytes delivered over the sample / rtt, the maximum counts [L
+//!              tcpnv_acked]
 //! once per round trip   max_win = maximum rate * min_rtt in whole segments + pad                       [L tcpnv_acked]
 //!   cwnd > max_win, after 60 samples (30 in the first slow start) and 2 round trips:
-//!              no growth; ssthresh = max_win; cwnd -= 30 % of the excess, at least 2; an excess up to 2: cwnd = max_win
+//!              no growth; ssthresh = max_win; cwnd -= 30 % of the excess, at least 2; an excess up to 2: cwnd =
+//!              max_win
 //!   cwnd > max_win, fewer samples but more than 10 round trips without a decision: no growth
 //!   cwnd <= max_win - pad_buffer, after 20 samples:  growth
 //!   a decision restarts the counters and the maximum rate
@@ -18,10 +20,9 @@
 //!                                                                                    [L tcpnv_recalc_ssthresh]
 //! min_rtt      every 5 s (3.75 to 6.25 s at random, the first time after 2 s) the minimum since the last time
 //! ```
-//! Windows in segments. If the only sample of a round trip acknowledges three segments or more, ACKs arrive in batches: then
-//! it grows, and waits two segments longer for the next decision (nv_min_cwnd), up to 80. NV is meant for data centers in
-//! which every flow uses it.
-//! Left out: a base RTT that the operator sets [Linux tcp_nv.c tcpnv_init].
+//! Windows in segments. If the only sample of a round trip acknowledges three segments or more, ACKs arrive in batches:
+//! then it grows, and waits two segments longer for the next decision (nv_min_cwnd), up to 80. NV is meant for data
+//! centers in which every flow uses it. Left out: a base RTT that the operator sets [Linux tcp_nv.c tcpnv_init].
 
 use crate::Variant;
 use crate::common::{LossDriven, Window};
@@ -181,7 +182,8 @@ impl Nv {
         }
     }
 
-    /// Returns the first time at which min_rtt is replaced, for a connection that begins at `now` [Linux tcp_nv.c tcpnv_init].
+    /// Returns the first time at which min_rtt is replaced, for a connection that begins at `now` [Linux tcp_nv.c
+    /// tcpnv_init].
     fn first_reset(&self, now: Time) -> Time {
         now + Dur::from_secs_f64(FIRST_RESET * self.reset_period)
     }
@@ -218,9 +220,7 @@ impl Nv {
                 return;
             }
             let first_slow_start = self.window.ssthresh == self.first_ssthresh;
-            if self.eval_call_cnt
-                < if first_slow_start { SSTHRESH_EVAL_MIN_CALLS } else { self.decrease_samples }
-            {
+            if self.eval_call_cnt < if first_slow_start { SSTHRESH_EVAL_MIN_CALLS } else { self.decrease_samples } {
                 if !first_slow_start && self.rtt_cnt > STOP_RTT_CNT {
                     self.allow_cwnd_growth = false;
                 }
@@ -256,8 +256,8 @@ impl Nv {
     }
 }
 
-/// Returns a factor as Linux computes with it, in whole `units` [Linux tcp_nv.c tcpnv_acked, tcpnv_recalc_ssthresh]; itself on a
-/// stack that doesn't count segments.
+/// Returns a factor as Linux computes with it, in whole `units` [Linux tcp_nv.c tcpnv_acked, tcpnv_recalc_ssthresh];
+/// itself on a stack that doesn't count segments.
 fn in_units(factor: f64, units: f64, cx: &Cx) -> f64 {
     if cx.counts_segments() { (units * factor).floor() / units } else { factor }
 }

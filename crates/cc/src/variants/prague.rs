@@ -1,20 +1,21 @@
-//! TCP Prague: DCTCP for the Internet, with Reno's response to loss, pacing, and an increase that doesn't favor short RTTs.
+//! TCP Prague: DCTCP for the Internet, with Reno's response to loss, pacing, and an increase that doesn't favor short
+//! RTTs.
 //!
 //! Sources: draft-briscoe-iccrg-prague-congestion-control-00, whose section numbers are used; requirements: RFC 9331.
 //!
 //! ```text
 //! round        alpha += g * (marked / delivered - alpha), from the first mark on; alpha = 1 before         [§2.3.2]
-//! mark         cwnd *= 1 - alpha / 2, at least 2 segments; once per round trip                           [§2.4.2]
-//! avoidance    cwnd += 1 for each window of unmarked bytes, also in the round trip after a response      [§2.4.3]
+//! mark         cwnd *= 1 - alpha / 2, at least 2 segments; once per round trip                        [§2.4.2]
+//! avoidance    cwnd += 1 for each window of unmarked bytes, also in the round trip after a response   [§2.4.3]
 //! short RTT    below rtt_ref, after rtt_transition round trips since slow start: M = rtt_ref / srtt
-//!              increase 1 / M^2, alpha and responses once per rtt_ref instead of once per round trip     [§2.4.4]
-//! slow start   as Reno, up to the first mark                                                             [§2.4.5]
-//! loss         as Reno: window halved;  timeout: cwnd = 1 segment                                        [§2.4.1]
-//! pacing       cwnd / srtt, twice that below ssthresh / 2; bursts of at most max_burst                   [§2.5.1, §2.5.2]
+//!              increase 1 / M^2, alpha and responses once per rtt_ref instead of once per round trip  [§2.4.4]
+//! slow start   as Reno, up to the first mark                                                          [§2.4.5]
+//! loss         as Reno: window halved;  timeout: cwnd = 1 segment                                     [§2.4.1]
+//! pacing       cwnd / srtt, twice that below ssthresh / 2; bursts of at most max_burst                [§2.5.1, §2.5.2]
 //! ```
-//! Prague needs accurate ECN feedback; with the echo of RFC 3168 it responds as Reno. The pacing rate counts payload, as cwnd
-//! does.
-//! Left out: detecting a bottleneck that treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
+//! Prague needs accurate ECN feedback; with the echo of RFC 3168 it responds as Reno. The pacing rate counts payload,
+//! as cwnd does. Left out: detecting a bottleneck that treats ECT(1) as classic ECN (§3.3, off by default in the
+//! reference code too).
 
 use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
 use crate::variant::{EcnUse, Requirement, StackFeature, Variant};

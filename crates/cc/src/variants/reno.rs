@@ -1,5 +1,5 @@
-//! Reno: additive increase, multiplicative decrease [RFC 5681 §3.1]. Tahoe, Reno, NewReno and SACK are this algorithm with
-//! four kinds of loss recovery.
+//! Reno: additive increase, multiplicative decrease [RFC 5681 §3.1]. Tahoe, Reno, NewReno and SACK are this algorithm
+//! with four kinds of loss recovery.
 //!
 //! ```text
 //! slow start   (cwnd < ssthresh)   cwnd += min(acked, SMSS) for each ACK of new data             [RFC 5681 §3.1 (2)]
@@ -100,11 +100,7 @@ struct Reno {
 
 impl Reno {
     fn new(params: &Params, setup: &Setup) -> Reno {
-        Reno {
-            window: Window::new(setup),
-            increase: params.float("increase"),
-            decrease: params.float("decrease"),
-        }
+        Reno { window: Window::new(setup), increase: params.float("increase"), decrease: params.float("decrease") }
     }
 }
 

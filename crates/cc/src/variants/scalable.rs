@@ -1,6 +1,6 @@
-//! Scalable TCP: the window grows by a fixed fraction of itself per round trip, so that the recovery from a loss takes the
-//! same number of round trips at any speed [Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks,
-//! ACM CCR 33(2), 2003, "K"].
+//! Scalable TCP: the window grows by a fixed fraction of itself per round trip, so that the recovery from a loss takes
+//! the same number of round trips at any speed [Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area
+//! Networks, ACM CCR 33(2), 2003, "K"].
 //!
 //! ```text
 //! avoidance    cwnd += a per segment acknowledged, a = 0.01                           [K]
@@ -9,8 +9,9 @@
 //! cwnd <= low_window (16 segments): both as Reno                                      [K]
 //! ```
 //! Between low_window and 1/a segments it grows more slowly than Reno, and its smaller decrease compensates for that.
-//! Linux has no low_window, and grows at least by one segment per window [Linux tcp_scalable.c tcp_scalable_cong_avoid]:
-//! the stack `linux` sets `low_window` and `reno_growth`. Slow start is the stack's. Nothing is left out.
+//! Linux has no low_window, and grows at least by one segment per window [Linux tcp_scalable.c
+//! tcp_scalable_cong_avoid]: the stack `linux` sets `low_window` and `reno_growth`. Slow start is the stack's. Nothing
+//! is left out.
 
 use crate::Variant;
 use crate::common::{LossDriven, Window};

@@ -1,8 +1,8 @@
 //! Properties of every row of the registry under random operations. A new row is tested without a change here.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, Setup, SlowStart, Variant, build, find, registry,
+    AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample, RecoveryExit,
+    SentEvent, Setup, SlowStart, Variant, build, find, registry,
 };
 use dumbbell_testkit::{any_given, check_specs};
 use dumbbell_units::param::Raw;
@@ -79,12 +79,8 @@ fn ack() -> impl Strategy<Value = Ack> {
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let ns = || prop_oneof![0u64..1_000_000, 0u64..2_000_000_000];
-    let kind = proptest::sample::select(vec![
-        Congestion::Loss,
-        Congestion::Collapse,
-        Congestion::Timeout,
-        Congestion::Ecn,
-    ]);
+    let kind =
+        proptest::sample::select(vec![Congestion::Loss, Congestion::Collapse, Congestion::Timeout, Congestion::Ecn]);
     let op = prop_oneof![
         20 => ack().prop_map(Op::Ack),
         5 => (1u64..20, proptest::bool::weighted(0.1)).prop_map(|(n, again)| Op::Send(n, again)),
@@ -232,12 +228,7 @@ impl Connection {
             assert_eq!(after, before, "{}: {ev:?} moved it", row.name);
             return;
         }
-        assert!(
-            after.ssthresh >= 2.0 * self.cx.mss,
-            "{}: ssthresh {} after {ev:?}",
-            row.name,
-            after.ssthresh
-        );
+        assert!(after.ssthresh >= 2.0 * self.cx.mss, "{}: ssthresh {} after {ev:?}", row.name, after.ssthresh);
         if matches!(kind, Congestion::Timeout | Congestion::Collapse) && !row.own_recovery {
             assert_eq!(after.cwnd, self.cx.mss, "{}: the loss window is one segment", row.name);
             assert_eq!(self.cc.phase(), Phase::SlowStart, "{}", row.name);
@@ -298,16 +289,8 @@ impl Connection {
 
     fn check(&self, op: &Op) {
         let (name, control) = (self.row.name, self.cc.control());
-        assert!(
-            control.cwnd.is_finite() && control.cwnd >= self.cx.mss,
-            "{name}: cwnd {} after {op:?}",
-            control.cwnd
-        );
-        assert!(
-            !control.ssthresh.is_nan() && control.ssthresh > 0.0,
-            "{name}: ssthresh {}",
-            control.ssthresh
-        );
+        assert!(control.cwnd.is_finite() && control.cwnd >= self.cx.mss, "{name}: cwnd {} after {op:?}", control.cwnd);
+        assert!(!control.ssthresh.is_nan() && control.ssthresh > 0.0, "{name}: ssthresh {}", control.ssthresh);
         assert!(control.pacing.is_none_or(|rate| rate.0 > 0), "{name}: cannot send after {op:?}");
         assert!(control.quantum.is_none_or(|bytes| bytes > 0), "{name}: no burst may be sent after {op:?}");
         assert!(!matches!(self.cc.phase(), Phase::Recovery | Phase::Loss), "{name}");
@@ -350,9 +333,9 @@ fn connection(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// cwnd is finite and at least one segment, ssthresh is at least two segments after a loss, no window is NaN, and the
-    /// columns match the row. A variant that responds neither to delay nor to marks never shrinks on an ACK; one that
-    /// doesn't respond to losses doesn't change. An undo restores the window of before the episode.
+    /// cwnd is finite and at least one segment, ssthresh is at least two segments after a loss, no window is NaN, and
+    /// the columns match the row. A variant that responds neither to delay nor to marks never shrinks on an ACK; one
+    /// that doesn't respond to losses doesn't change. An undo restores the window of before the episode.
     #[test]
     fn every_variant_keeps_a_sane_window(
         (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),

@@ -1,7 +1,7 @@
 //! BBR, version 1, against numbers worked by hand [Linux tcp_bbr.c bbr_main].
 //!
-//! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
-//! millisecond's worth is less.
+//! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments,
+//! since a millisecond's worth is less.
 
 use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
@@ -178,8 +178,8 @@ fn each_gain_lasts_for_a_round_trip() {
     // A phase lasts longer than min_rtt: at exactly 100 ms it continues.
     until_gain(&mut cc, 1.0);
     until_gain(&mut cc, 1.25);
-    // 1.25 lasts until 125 + 6, even, + 2 = 134 are in flight (before the ACK, with the next quantum of 2), or a segment
-    // is lost.
+    // 1.25 lasts until 125 + 6, even, + 2 = 134 are in flight (before the ACK, with the next quantum of 2), or a
+    // segment is lost.
     cc.left(130).advance(1000).next_trip().ack(1);
     near(cc.column("pacing_gain"), 1.25);
     cc.left(131).ack(1);
@@ -288,7 +288,8 @@ fn recovery_conserves_packets_for_a_round_trip() {
     near(cc.cwnd(), 157.0);
     cc.lose_one(200, 2).lose_one(200, 3).lose_one(200, 4).ack_in_recovery(5);
     near(cc.cwnd(), 159.0);
-    // A recovery that begins before the next ACK continues this one: 159 + 1, without another round trip of conservation.
+    // A recovery that begins before the next ACK continues this one: 159 + 1, without another round trip of
+    // conservation.
     cc.recover().left(100).lose_one(200, 5).lose().ack_in_recovery(1);
     near(cc.cwnd(), 159.0);
     cc.ack_in_recovery(1);
@@ -341,8 +342,8 @@ fn two_lossy_intervals_with_consistent_bandwidth_are_a_policer() {
         }
         trip(cc, 1000.0, acked);
     };
-    // The first loss starts an interval, whose first of four round trips is this one. Then 50 segments in each, 12 of them
-    // lost: 150 in 0.3 s, 24 % lost.
+    // The first loss starts an interval, whose first of four round trips is this one. Then 50 segments in each, 12 of
+    // them lost: 150 in 0.3 s, 24 % lost.
     lossy(&mut cc, 50, 1);
     for _ in 0..7 {
         assert!(cc.column("policed_bw").is_nan());
@@ -377,8 +378,8 @@ fn two_lossy_intervals_with_consistent_bandwidth_are_a_policer() {
 
 #[test]
 fn aggregated_acks_increase_the_window() {
-    // 40 segments at once every 40 ms at 1000/s, which is measured as slightly less: 39 whole segments are expected in 40 ms,
-    // so that the next 40 have an excess of 41.
+    // 40 segments at once every 40 ms at 1000/s, which is measured as slightly less: 39 whole segments are expected in
+    // 40 ms, so that the next 40 have an excess of 41.
     let mut cc = steady(&[]);
     until_gain(&mut cc, 0.75);
     cc.left(400);

@@ -1,7 +1,8 @@
 //! BBR, version 3, against numbers worked by hand [draft-ietf-ccwg-bbr-06], whose section numbers are used.
 //!
-//! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
-//! millisecond's worth is less, so that the smallest volume is 6 (3 quanta, more than the 4 segments of MinPipeCwnd).
+//! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments,
+//! since a millisecond's worth is less, so that the smallest volume is 6 (3 quanta, more than the 4 segments of
+//! MinPipeCwnd).
 
 use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
@@ -88,8 +89,7 @@ fn a_plateau_of_three_round_trips_ends_startup() {
     let mut cc = connection(&[], 0);
     cc.left(300);
     // §5.3.1.2: 500 is not less than 1.25 * 400; 600 < 625 counts, 610 too.
-    for (rate, count) in [(100.0, 0.0), (200.0, 0.0), (400.0, 0.0), (500.0, 0.0), (600.0, 1.0), (610.0, 2.0)]
-    {
+    for (rate, count) in [(100.0, 0.0), (200.0, 0.0), (400.0, 0.0), (500.0, 0.0), (600.0, 1.0), (610.0, 2.0)] {
         trip(&mut cc, rate, 1);
         assert_eq!((cc.phase(), cc.column("full_bw_count")), (Phase::Startup, count), "{rate}");
     }
@@ -178,8 +178,8 @@ fn the_window_doubles_each_round_trip_of_startup() {
 #[test]
 fn the_window_is_twice_the_bdp_and_extra_acked() {
     let mut cc = cruising(&[]);
-    // §5.6.4.2: 2 * 100; §5.5.9: the ACKs of one or 100 segments each 100 ms have an excess of at most 100, a round trip's data,
-    // for ten round trips.
+    // §5.6.4.2: 2 * 100; §5.5.9: the ACKs of one or 100 segments each 100 ms have an excess of at most 100, a round
+    // trip's data, for ten round trips.
     for _ in 0..11 {
         cc.advance(100).next_trip().ack(100);
     }

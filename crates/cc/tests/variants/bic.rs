@@ -42,8 +42,8 @@ fn near_w_max_it_halves_the_distance() {
 
 #[test]
 fn around_w_max_it_grows_slowly_and_then_probes() {
-    // Loss at 30: cwnd 26.25. Within 0.02 of 30 half of the distance is less than 0.01. Above 30 it is the distance plus 0.01;
-    // at 70 it would be 40.01.
+    // Loss at 30: cwnd 26.25. Within 0.02 of 30 half of the distance is less than 0.01. Above 30 it is the distance
+    // plus 0.01; at 70 it would be 40.01.
     let mut cc = after_loss(30.0);
     let mut at = |window: f64| {
         while cc.cwnd() < window {
@@ -107,8 +107,8 @@ fn linux(window: f64) -> CcFixture {
 
 #[test]
 fn linux_has_a_whole_cnt() {
-    // After the first ACK the mean number of segments per ACK is 2 - 1/16 = 1.9375. No w_max: (30 - 0) / 3 = 10 segments: 3
-    // ACKed segments for one, / 1.9375 is 1.5, rounded down 1: 30 per window of ACKs.
+    // After the first ACK the mean number of segments per ACK is 2 - 1/16 = 1.9375. No w_max: (30 - 0) / 3 = 10
+    // segments: 3 ACKed segments for one, / 1.9375 is 1.5, rounded down 1: 30 per window of ACKs.
     near(increase(&mut linux(30.0)), 30.0);
     // 100: 100 / 16 = 6.25, 6; / 1.9375 = 3.1, 3.
     near(increase(&mut linux(100.0)), 100.0 / 3.0);

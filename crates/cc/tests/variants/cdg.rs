@@ -20,8 +20,8 @@ fn started(params: &[(&str, &str)], seed: u64) -> CcFixture {
     cc
 }
 
-/// Ten ACKs, the last of which ends the round trip. One has the larger RTT, the others the smaller one. Returns the window
-/// before the last ACK.
+/// Ten ACKs, the last of which ends the round trip. One has the larger RTT, the others the smaller one. Returns the
+/// window before the last ACK.
 fn trip(cc: &mut CcFixture, smallest: u64, largest: u64) -> f64 {
     cc.rtt(largest).ack(1);
     cc.rtt(smallest);
@@ -35,7 +35,8 @@ fn trip(cc: &mut CcFixture, smallest: u64, largest: u64) -> f64 {
 
 #[test]
 fn it_backs_off_when_the_rtt_rises() {
-    // 100 ms more in a round trip: 1 - e^(-100/3) is practically 1. 0.7 of the window, and no growth in the next round trip.
+    // 100 ms more in a round trip: 1 - e^(-100/3) is practically 1. 0.7 of the window, and no growth in the next round
+    // trip.
     let mut cc = hundred(&[]);
     let before = trip(&mut cc, 200, 200);
     near(cc.column("g_min"), 0.1);
@@ -58,7 +59,8 @@ fn it_backs_off_when_the_rtt_rises() {
 
 #[test]
 fn the_probability_follows_the_gradient() {
-    // 3 ms in a round trip: 1 - 1/e = 0.632. Of 400 connections with different seeds 253 +- 9.6 back off; five deviations.
+    // 3 ms in a round trip: 1 - 1/e = 0.632. Of 400 connections with different seeds 253 +- 9.6 back off; five
+    // deviations.
     let backs_off = |seed| {
         let mut cc = started(&[("window", "1")], seed);
         let before = trip(&mut cc, 103, 103);
@@ -109,8 +111,8 @@ fn losses_count_with_a_full_queue_only() {
 
 #[test]
 fn the_window_after_a_loss_is_at_least_the_shadow_window() {
-    // Two backoffs from w to 0.7 w and, after a little growth, to about half: the shadow window is w and the growth since.
-    // A loss leaves half of that, but at most the window; without a shadow window half of the window.
+    // Two backoffs from w to 0.7 w and, after a little growth, to about half: the shadow window is w and the growth
+    // since. A loss leaves half of that, but at most the window; without a shadow window half of the window.
     for keep in ["true", "false"] {
         let mut cc = hundred(&[("tolerance", "false"), ("shadow", keep)]);
         let before = trip(&mut cc, 200, 200);

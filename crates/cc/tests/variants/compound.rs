@@ -10,8 +10,8 @@ fn known(params: &[(&str, &str)], window: f64) -> CcFixture {
     cc
 }
 
-/// Acknowledges whole windows by one ACK each, with this RTT. Each ACK ends the round trip before it and adds 1 / window
-/// segments, which is negligible.
+/// Acknowledges whole windows by one ACK each, with this RTT. Each ACK ends the round trip before it and adds 1 /
+/// window segments, which is negligible.
 fn windows(cc: &mut CcFixture, rtt: u64, times: u32) -> &mut CcFixture {
     cc.rtt(rtt);
     for _ in 0..times {

@@ -4,8 +4,8 @@ use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// Out of slow start with ten segments and a base RTT of 100 ms: with 150 ms the target is 0.15 / (0.5 * 0.05) = 6 segments,
-/// which ends it.
+/// Out of slow start with ten segments and a base RTT of 100 ms: with 150 ms the target is 0.15 / (0.5 * 0.05) = 6
+/// segments, which ends it.
 fn ten(params: &[(&str, &str)]) -> CcFixture {
     let mut cc = CcFixture::new("copa", params, 10.0, f64::INFINITY);
     cc.ack_unused(1);
@@ -68,8 +68,8 @@ fn the_standing_rtt_is_the_minimum_of_half_a_round_trip() {
 fn the_velocity_doubles_after_three_round_trips() {
     let mut cc = ten(&[ALONE]);
     cc.advance(1000).rtt(100).ack_unused(1);
-    // It always grows. The first ACK begins the first round trip; the ends of the second, third and fourth (250 ms apart)
-    // find the same direction one, two and three times; the fifth doubles, and the sixth.
+    // It always grows. The first ACK begins the first round trip; the ends of the second, third and fourth (250 ms
+    // apart) find the same direction one, two and three times; the fifth doubles, and the sixth.
     let mut seen = Vec::new();
     for _ in 0..7 {
         cc.ack(1).advance(250).ack(1);
@@ -84,8 +84,8 @@ fn the_velocity_doubles_after_three_round_trips() {
 #[test]
 fn it_competes_if_the_queue_never_drains() {
     let mut cc = ten(&[]);
-    // 150 ms all the time, while 117.5 would be nearly empty. srtt is 106 to 150 ms: four times 130 ms are too few, with the
-    // 60 ms from before.
+    // 150 ms all the time, while 117.5 would be nearly empty. srtt is 106 to 150 ms: four times 130 ms are too few,
+    // with the 60 ms from before.
     for _ in 0..4 {
         cc.advance(130).ack_unused(1);
     }

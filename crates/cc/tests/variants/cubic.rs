@@ -55,8 +55,8 @@ fn the_target_is_at_most_half_above_cwnd() {
     let cwnd = cc.advance(20_000).cwnd();
     cc.ack(100);
     near(cc.cwnd(), 1.5 * cwnd);
-    // It is not below cwnd: directly after the loss W(0.1) = 36 - 0.4 * 2.9^3 = 26.2444; with an RTT sample of 100 ms the
-    // window only grows.
+    // It is not below cwnd: directly after the loss W(0.1) = 36 - 0.4 * 2.9^3 = 26.2444; with an RTT sample of 100 ms
+    // the window only grows.
     let mut cc = pure(36.0);
     cc.lose().recover().ack(60);
     near(cc.cwnd(), 26.2444);
@@ -64,7 +64,8 @@ fn the_target_is_at_most_half_above_cwnd() {
 
 #[test]
 fn in_the_reno_friendly_region_cwnd_is_w_est() {
-    // Loss at 4: W_max = 4, cwnd 2.8, K = cbrt(1.2 / 0.4) = 1.44. alpha = 3 * 0.3 / 1.7 = 9/17 until W_est is back at 4.
+    // Loss at 4: W_max = 4, cwnd 2.8, K = cbrt(1.2 / 0.4) = 1.44. alpha = 3 * 0.3 / 1.7 = 9/17 until W_est is back
+    // at 4.
     let mut cc = CcFixture::new("cubic", &[], 4.0, 4.0);
     cc.rtt(10).lose().recover();
     let mut w_est = 2.8;
@@ -194,8 +195,8 @@ fn linux(window: f64, ssthresh: f64) -> CcFixture {
 fn linux_has_a_whole_cnt() {
     // Before a loss w_max is 0: the epoch begins with K = 0, and cnt is at most 20.
     near(linux(100.0, 100.0).ack(1).cwnd(), 100.05);
-    // 100 lost: 70, K = cbrt(30 / 0.4). At t = 0 and an RTT of 0.1 s the curve is 0.4 (K - 0.1)^3 = 0.4 * 4.11716^3 = 27.9
-    // below 100, in whole segments 27: 73, 70 / (73 - 70) = 23.3, 23 ACKs for a segment.
+    // 100 lost: 70, K = cbrt(30 / 0.4). At t = 0 and an RTT of 0.1 s the curve is 0.4 (K - 0.1)^3 = 0.4 * 4.11716^3 =
+    // 27.9 below 100, in whole segments 27: 73, 70 / (73 - 70) = 23.3, 23 ACKs for a segment.
     let mut cc = linux(100.0, 100.0);
     cc.lose().recover();
     near(cc.cwnd(), 70.0);

@@ -48,7 +48,8 @@ fn a_mark_reduces_by_half_of_alpha_once_per_window() {
         cc.ack_marked(1);
     }
     near(cc.cwnd(), 8.0);
-    // The eleventh ACK belongs to the next window. All ten of the round trip were marked: alpha is 0.4 + 0.6 / 16 = 0.4375.
+    // The eleventh ACK belongs to the next window. All ten of the round trip were marked: alpha is 0.4 + 0.6 / 16 =
+    // 0.4375.
     cc.ack_marked(1);
     near(cc.column("alpha"), 0.4375);
     near(cc.cwnd(), 8.0 * (1.0 - 0.4375 / 2.0));
@@ -79,7 +80,8 @@ fn a_response_stops_growth_if_hold_is_set() {
 
 #[test]
 fn alpha_without_marks_becomes_zero_on_linux() {
-    // 64, 60, 57 ... 16, 15; then a sixteenth is less than one, and nothing is left [Linux tcp_dctcp.c dctcp_update_alpha].
+    // 64, 60, 57 ... 16, 15; then a sixteenth is less than one, and nothing is left [Linux tcp_dctcp.c
+    // dctcp_update_alpha].
     let mut cc = CcFixture::starting(
         "dctcp",
         &[("alpha", "0.0625")],

@@ -25,9 +25,9 @@ fn up_to_38_segments_it_is_reno() {
 
 #[test]
 fn the_response_agrees_with_the_table_of_appendix_b() {
-    // Some rows of RFC 3649 appendix B. Its a(w) is computed from p(w) rounded to 0.078 / w^1.2, ours from the exact exponent,
-    // ln(1e-7 / 1e-3) / ln(83000 / 38) = -1.19786: w^0.00214 more. The rest, within 1 %, is because the table has the
-    // first whole window at which a(w) reaches an integer. b is rounded to hundredths there.
+    // Some rows of RFC 3649 appendix B. Its a(w) is computed from p(w) rounded to 0.078 / w^1.2, ours from the exact
+    // exponent, ln(1e-7 / 1e-3) / ln(83000 / 38) = -1.19786: w^0.00214 more. The rest, within 1 %, is because the table
+    // has the first whole window at which a(w) reaches an integer. b is rounded to hundredths there.
     for (window, a, b) in [
         (118.0, 2.0, 0.44),
         (221.0, 3.0, 0.41),
@@ -67,17 +67,10 @@ fn timeouts_have_the_same_decrease() {
 #[test]
 fn the_upper_end_is_above_the_lower() {
     let start = Setup::new(1000.0, 2000.0, 1e9);
-    let refuse = |params: &[(&str, &str)]| {
-        dumbbell_cc::build("highspeed", &given(params), &start).unwrap_err().to_string()
-    };
-    assert_eq!(
-        refuse(&[("high_window", "30")]),
-        "high_window: 30 given, more than low_window, which is 38, is needed"
-    );
-    assert_eq!(
-        refuse(&[("high_p", "0.002")]),
-        "high_p: 0.002 given, less than low_p, which is 0.001, is needed"
-    );
+    let refuse =
+        |params: &[(&str, &str)]| dumbbell_cc::build("highspeed", &given(params), &start).unwrap_err().to_string();
+    assert_eq!(refuse(&[("high_window", "30")]), "high_window: 30 given, more than low_window, which is 38, is needed");
+    assert_eq!(refuse(&[("high_p", "0.002")]), "high_p: 0.002 given, less than low_p, which is 0.001, is needed");
 }
 
 #[test]

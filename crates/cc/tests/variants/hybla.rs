@@ -33,8 +33,9 @@ fn avoidance_adds_rho_squared_per_window() {
 
 #[test]
 fn grows_in_time_as_fast_as_the_reference() {
-    // In 10 s of avoidance a flow with 25 ms grows by 400 segments, one with 100 ms 100 round trips of 16: four times as many,
-    // the same rate. A round of ACKs adds a little less than its segments, because the window grows during the round.
+    // In 10 s of avoidance a flow with 25 ms grows by 400 segments, one with 100 ms 100 round trips of 16: four times
+    // as many, the same rate. A round of ACKs adds a little less than its segments, because the window grows during the
+    // round.
     let gain = |rtt: u64| {
         let mut cc = CcFixture::new("hybla", &[], 400.0, 400.0);
         cc.rtt(rtt);
@@ -73,19 +74,20 @@ fn a_loss_reduces_as_reno() {
 
 #[test]
 fn linux_works_in_eighths_and_128ths() {
-    // 110 ms: 4.4 is 35/8. One segment at first, four with the first sample; 2^4 * 165/128 (2^0.375 is 165.99/128) - 1 =
-    // 2512/128 = 19 and a remainder of 80/128.
+    // 110 ms: 4.4 is 35/8. One segment at first, four with the first sample; 2^4 * 165/128 (2^0.375 is 165.99/128) -
+    // 1 = 2512/128 = 19 and a remainder of 80/128.
     let mut cc = CcFixture::new("hybla", &[("rules", "linux")], 10.0, f64::INFINITY);
     near(cc.cwnd(), 1.0);
     near(cc.rtt(110).ack(1).cwnd(), 4.0 + 19.0);
     near(cc.column("rho"), 4.375);
-    // 100 ms, rho 4: 4 + 15, up to ssthresh 10. Then 16 / 10 = 204/128 (rounded down), however many segments the ACK covers: 11, remainder 76;
-    // 16 / 11 = 186/128, with the remainder 262: 13, remainder 6.
+    // 100 ms, rho 4: 4 + 15, up to ssthresh 10. Then 16 / 10 = 204/128 (rounded down), however many segments the ACK
+    // covers: 11, remainder 76; 16 / 11 = 186/128, with the remainder 262: 13, remainder 6.
     let mut cc = CcFixture::new("hybla", &[("rules", "linux")], 10.0, 10.0);
     near(cc.ack(1).cwnd(), 10.0);
     near(cc.ack(1).cwnd(), 11.0);
     near(cc.ack(2).cwnd(), 13.0);
-    // 16 / 13 = 157/128, 163 with the remainder: 14, remainder 35. A loss keeps it: 7, and with 16 / 7 = 292/128 327: 9.
+    // 16 / 13 = 157/128, 163 with the remainder: 14, remainder 35. A loss keeps it: 7, and with 16 / 7 = 292/128
+    // 327: 9.
     near(cc.ack(1).cwnd(), 14.0);
     near(cc.lose().recover().cwnd(), 7.0);
     near(cc.ack(1).cwnd(), 9.0);

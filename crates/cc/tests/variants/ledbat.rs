@@ -48,13 +48,7 @@ fn the_window_is_limited_by_the_data_in_flight() {
     let mut cc = ten(&[]);
     cc.ack(9).outstanding(4).ack_unused(1);
     near(cc.cwnd(), 5.0);
-    near(
-        CcFixture::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0)
-            .outstanding(4)
-            .ack_unused(1)
-            .cwnd(),
-        7.0,
-    );
+    near(CcFixture::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0).outstanding(4).ack_unused(1).cwnd(), 7.0);
     // At least two.
     let mut cc = ten(&[]);
     for _ in 0..100 {
@@ -65,8 +59,8 @@ fn the_window_is_limited_by_the_data_in_flight() {
 
 #[test]
 fn a_delayed_burst_does_not_limit_a_used_window() {
-    // A window of 10.5 segments with eight in flight: the stack waits for a longer burst, so the window is in use. At most
-    // eleven.
+    // A window of 10.5 segments with eight in flight: the stack waits for a longer burst, so the window is in use. At
+    // most eleven.
     let mut cc = ten(&[]);
     cc.ack(5).outstanding(8).ack(1);
     let before = cc.cwnd();

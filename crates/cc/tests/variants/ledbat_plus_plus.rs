@@ -4,7 +4,8 @@ use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// Without slowdowns, after the first slow start, with ten segments and a base of 120 ms: the gain is 1 / (2 * 60 / 120) = 1.
+/// Without slowdowns, after the first slow start, with ten segments and a base of 120 ms: the gain is 1 / (2 * 60 /
+/// 120) = 1.
 fn ten() -> CcFixture {
     let mut cc = CcFixture::new("ledbat++", &[("slowdown", "false")], 10.0, f64::INFINITY);
     cc.rtt(120);

@@ -4,8 +4,9 @@ use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// In avoidance with ten segments, after a loss at twenty, when no sample is ignored any more. One-way delays so far: 50 ms and
-/// 150 ms, so that congestion begins above 50 + 0.15 * 100 = 65 ms. The clocks are 1 s apart. Time, RTT: 100 ms.
+/// In avoidance with ten segments, after a loss at twenty, when no sample is ignored any more. One-way delays so far:
+/// 50 ms and 150 ms, so that congestion begins above 50 + 0.15 * 100 = 65 ms. The clocks are 1 s apart. Time, RTT: 100
+/// ms.
 fn ten(params: &[(&str, &str)]) -> CcFixture {
     let mut cc = CcFixture::new("lp", params, 20.0, 20.0);
     cc.one_way(-950).ack_unused(1).one_way(-850).ack_unused(1);

@@ -1,5 +1,5 @@
-//! Each variant against numbers worked by hand, in the file of its name; the working is in the comments. The other files
-//! test rules that variants share.
+//! Each variant against numbers worked by hand, in the file of its name; the working is in the comments. The other
+//! files test rules that variants share.
 
 macro_rules! test_modules {
     ($($module:ident { $($row:ident),+ })+) => {

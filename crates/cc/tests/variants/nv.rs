@@ -72,8 +72,8 @@ fn the_rtt_is_averaged() {
 
 #[test]
 fn min_rtt_is_replaced_periodically() {
-    // 100 ms once, then 200 ms: after two seconds the minimum since the beginning (the average doesn't quite reach 200); in
-    // the next period the minimum since then.
+    // 100 ms once, then 200 ms: after two seconds the minimum since the beginning (the average doesn't quite reach
+    // 200); in the next period the minimum since then.
     let mut cc = hundred(100);
     cc.ack(1).rtt(200);
     trips(&mut cc, 1);

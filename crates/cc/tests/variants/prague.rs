@@ -26,7 +26,8 @@ fn alpha_waits_for_the_first_mark() {
         cc.ack(1);
     }
     near(cc.column("alpha"), 1.0);
-    // The 34th ACK is the first of a round trip of ten ACKs. It is marked: at the end of the next one, alpha is 1 + (0.1 - 1) / 16.
+    // The 34th ACK is the first of a round trip of ten ACKs. It is marked: at the end of the next one, alpha is 1 +
+    // (0.1 - 1) / 16.
     cc.ack_marked(1);
     for _ in 0..9 {
         cc.ack(1);
@@ -45,8 +46,8 @@ fn slow_start_ends_with_a_mark() {
 
 #[test]
 fn it_paces_at_cwnd_per_srtt() {
-    // srtt 100 ms. Below half of ssthresh twice the rate: 2 * 11 / 0.1 = 220 segments/s; a burst of 250 us is 55 bytes, so
-    // that each segment is sent alone.
+    // srtt 100 ms. Below half of ssthresh twice the rate: 2 * 11 / 0.1 = 220 segments/s; a burst of 250 us is 55 bytes,
+    // so that each segment is sent alone.
     let mut cc = CcFixture::new("prague", &[], 10.0, 40.0);
     cc.ack(1);
     near(cc.pacing(), 220.0);

@@ -24,9 +24,7 @@ fn avoidance_adds_the_square_of_a_segment_per_window_for_each_ack() {
 
 #[test]
 fn a_loss_halves_the_window_and_leaves_two_segments_at_least() {
-    for (window, params, left) in
-        [(20.0, None, 10.0), (3.0, None, 2.0), (20.0, Some(("decrease", "0.75")), 15.0)]
-    {
+    for (window, params, left) in [(20.0, None, 10.0), (3.0, None, 2.0), (20.0, Some(("decrease", "0.75")), 15.0)] {
         let params: Vec<_> = params.into_iter().collect();
         let mut reno = CcFixture::new("reno", &params, window, window);
         reno.lose();

@@ -62,9 +62,9 @@ fn cubic_keeps_its_credits_when_cnt_falls() {
 
 #[test]
 fn westwood_measures_in_ticks() {
-    // The handshake at 1 s starts the first interval. RTTs of 100 ms are 25 ticks; an interval ends with the 26th tick: the
-    // ACK 104 ms after the start. The first ACK doesn't count; the second one acknowledges ten segments, 10,000 bytes in 26 ticks:
-    // 384 bytes a tick (rounded down), 9,600 in base_rtt: 9 segments.
+    // The handshake at 1 s starts the first interval. RTTs of 100 ms are 25 ticks; an interval ends with the 26th tick:
+    // the ACK 104 ms after the start. The first ACK doesn't count; the second one acknowledges ten segments, 10,000
+    // bytes in 26 ticks: 384 bytes a tick (rounded down), 9,600 in base_rtt: 9 segments.
     let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
     let mut cc = avoiding("westwood", &params, 20.0);
     cc.established(100);
@@ -78,8 +78,8 @@ fn westwood_measures_in_ticks() {
 
 #[test]
 fn westwood_measures_through_an_idle_time() {
-    // 10,000 bytes from the handshake to the ACK after 60 ms of idle time: 160 ms are 40 ticks, 250 bytes a tick, 6,250 in
-    // base_rtt; without the estimate the window would stay at half of 20.
+    // 10,000 bytes from the handshake to the ACK after 60 ms of idle time: 160 ms are 40 ticks, 250 bytes a tick, 6,250
+    // in base_rtt; without the estimate the window would stay at half of 20.
     let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
     let mut cc = avoiding("westwood", &params, 20.0);
     cc.established(100);
@@ -92,8 +92,8 @@ fn westwood_measures_through_an_idle_time() {
 
 #[test]
 fn illinois_keeps_its_round_trip_through_an_idle_time() {
-    // 20 segments in flight: two ACKs of ten are a round trip. 200 and 100 ms around the idle time: da = 50 of dm = 100 ms,
-    // beta = 1/8 + 3/8 * 40/70 = 0.339, 21/64.
+    // 20 segments in flight: two ACKs of ten are a round trip. 200 and 100 ms around the idle time: da = 50 of dm = 100
+    // ms, beta = 1/8 + 3/8 * 40/70 = 0.339, 21/64.
     let mut cc = avoiding("illinois", &[("window_threshold", "5")], 20.0);
     cc.outstanding(20);
     cc.rtt(200).ack_unused(20).ack_unused(20).rtt(100).ack_unused(20).ack_unused(20);
@@ -104,7 +104,8 @@ fn illinois_keeps_its_round_trip_through_an_idle_time() {
 
 #[test]
 fn veno_rounds_diff_to_half_segments_and_uses_the_minimum_rtt() {
-    // base_rtt 100 ms. At 110 ms and a window of 20: n = 20 / 11 = 1.8, 2 in half segments: no queue, a loss leaves 4/5.
+    // base_rtt 100 ms. At 110 ms and a window of 20: n = 20 / 11 = 1.8, 2 in half segments: no queue, a loss leaves
+    // 4/5.
     let params = [("rtt", "smallest"), ("reset_base_rtt", "false")];
     let mut cc = avoiding("veno", &params, 20.0);
     cc.ack(1).ack(1).ack(1).rtt(110).ack(1);
@@ -119,16 +120,11 @@ fn veno_rounds_diff_to_half_segments_and_uses_the_minimum_rtt() {
 
 #[test]
 fn cdg_reduces_the_window_over_a_round_trip() {
-    // The RTT rises by 100 ms a round trip, far above the scale: the probability of a backoff in the first round trip with a gradient is
-    // almost 1, from 21 segments to 0.7071 * 21 = 14.8, 14. After 10 are delivered: 21 - 10 + (14 * 10 / 21 = 6.7, 7
-    // less the one that the ACK of the decision let out) = 17; after the rest 14.
-    let params = [
-        ("rules", "linux"),
-        ("beta", "0.7071"),
-        ("extrapolate", "true"),
-        ("hold", "0"),
-        ("tolerance", "false"),
-    ];
+    // The RTT rises by 100 ms a round trip, far above the scale: the probability of a backoff in the first round trip
+    // with a gradient is almost 1, from 21 segments to 0.7071 * 21 = 14.8, 14. After 10 are delivered: 21 - 10 + (14 *
+    // 10 / 21 = 6.7, 7 less the one that the ACK of the decision let out) = 17; after the rest 14.
+    let params =
+        [("rules", "linux"), ("beta", "0.7071"), ("extrapolate", "true"), ("hold", "0"), ("tolerance", "false")];
     let mut cc = avoiding("cdg", &params, 20.0);
     let mut rtt = 100;
     while cc.ssthresh() > 19.0 {
@@ -185,8 +181,8 @@ fn a_reduction_leaves_two_segments() {
 
 #[test]
 fn nv_reduces_in_128ths() {
-    // 60 segments are delivered in a round trip: max_win is 60 + 10, the excess of 80 is 10. 30 % are 38/128: 2.97, rounded
-    // down 2 [Linux tcp_nv.c nv_cong_dec_mult].
+    // 60 segments are delivered in a round trip: max_win is 60 + 10, the excess of 80 is 10. 30 % are 38/128: 2.97,
+    // rounded down 2 [Linux tcp_nv.c nv_cong_dec_mult].
     let mut cc = avoiding("nv", &[], 80.0);
     cc.outstanding(100).delivering(60);
     for _ in 0..202 {
@@ -208,8 +204,8 @@ fn hybla_stays_below_its_clamp() {
 
 #[test]
 fn westwood_without_an_estimate_leaves_two_segments() {
-    // The first estimate comes after more than 50 ms. A loss before it: half of the window, then two segments. A timeout sets
-    // ssthresh to two.
+    // The first estimate comes after more than 50 ms. A loss before it: half of the window, then two segments. A
+    // timeout sets ssthresh to two.
     let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
     let mut cc = avoiding("westwood", &params, 20.0);
     cc.rtt(2).established(2);
@@ -224,7 +220,8 @@ fn westwood_without_an_estimate_leaves_two_segments() {
 
 #[test]
 fn illinois_adds_up_rounds_without_a_queue() {
-    // Largest RTT 200 ms. Three rounds with 100 ms, one with 200 ms, two with 100 ms: together five, and alpha_max returns.
+    // Largest RTT 200 ms. Three rounds with 100 ms, one with 200 ms, two with 100 ms: together five, and alpha_max
+    // returns.
     let mut cc = avoiding("illinois", &[("window_threshold", "5")], 20.0);
     cc.outstanding(20);
     let round = |cc: &mut CcFixture, rtt: u64| {
@@ -256,7 +253,8 @@ fn slow_start_leaves_nothing_for_avoidance() {
 
 #[test]
 fn veno_computes_diff_before_slow_start() {
-    // Base RTT 100 ms, then 150 ms: 20 (1 - 100/150) = 6.67, rounded up to 7; by the window afterwards, 30, it would be 10.
+    // Base RTT 100 ms, then 150 ms: 20 (1 - 100/150) = 6.67, rounded up to 7; by the window afterwards, 30, it would
+    // be 10.
     let start = Setup { slow_start_limit: f64::INFINITY, ..Setup::new(1000.0, 18_000.0, 1e9) };
     let mut cc = CcFixture::whole_starting("veno", &[("rtt", "smallest")], start);
     cc.ack(1).ack(1).rtt(150);

@@ -12,7 +12,8 @@ fn starting(slow_start: SlowStart, paced: bool) -> CcFixture {
 }
 
 /// ACKs of a segment each, 3 ms apart, each with this RTT. The window doubles each round: the 1st ACK begins the first
-/// round, the 101st the second (of the 200 segments that the window was then), the 301st the third, the 701st the fourth.
+/// round, the 101st the second (of the 200 segments that the window was then), the 301st the third, the 701st the
+/// fourth.
 fn acks(cc: &mut CcFixture, n: u64, rtt: u64) {
     cc.rtt(rtt);
     for _ in 0..n {
@@ -30,19 +31,19 @@ fn the_stack_limits_the_growth_per_ack() {
     // 8 of ten segments up to ssthresh, the other two for avoidance: 18 + 1/18 for an ACK, 18 + 2/18 for its bytes.
     let start = Setup { slow_start_limit: f64::INFINITY, ..Setup::new(1000.0, 10_000.0, 18_000.0) };
     near(CcFixture::starting("reno", &[], start).ack(10).cwnd(), 18.0 + 1.0 / 18.0);
-    // CUBIC begins an epoch there with K = 0, W_cubic(0) = 18. W_est equals cwnd_prior, so alpha_cubic is 1: 18 + 2/18, the
-    // larger value.
+    // CUBIC begins an epoch there with K = 0, W_cubic(0) = 18. W_est equals cwnd_prior, so alpha_cubic is 1: 18 + 2/18,
+    // the larger value.
     near(CcFixture::starting("cubic", &[], start).ack(10).cwnd(), 18.0 + 2.0 / 18.0);
 }
 
 #[test]
 fn hystart_ends_on_a_long_train() {
     // The first ACK begins round and train. Half of 100 ms and the millisecond for offloads are 50.5 ms: the ACK after
-    // 50 ms still increases the window (51 ACKs), and the ACK after 51 ms ends slow start. With pacing the bound is 101 ms.
+    // 50 ms still increases the window (51 ACKs), and the ACK after 51 ms ends slow start. With pacing the bound is 101
+    // ms.
     for (paced, last) in [(false, 50), (true, 101)] {
         let start = Setup::new(1000.0, 200_000.0, f64::INFINITY);
-        let mut cc =
-            CcFixture::starting("reno", &[], Setup { slow_start: SlowStart::HyStart, paced, ..start });
+        let mut cc = CcFixture::starting("reno", &[], Setup { slow_start: SlowStart::HyStart, paced, ..start });
         cc.ack(1);
         for _ in 0..last {
             cc.advance(1).ack(1);
@@ -125,7 +126,8 @@ fn hystart_plus_plus_enters_conservative_slow_start() {
     }
 }
 
-/// In conservative slow start with a baseline of 113 ms, eight ACKs into the fourth round, which began with 800 segments.
+/// In conservative slow start with a baseline of 113 ms, eight ACKs into the fourth round, which began with 800
+/// segments.
 fn conservative() -> CcFixture {
     let mut cc = starting(SlowStart::HyStartPlusPlus, false);
     acks(&mut cc, 301, 100);

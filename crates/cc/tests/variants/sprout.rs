@@ -15,8 +15,8 @@ fn deliver(cc: &mut CcFixture, segments: u64, ticks: u64) {
 
 #[test]
 fn it_learns_the_rate_and_forecasts_less() {
-    // 10 segments each tick are 500/s, 50 in 100 ms; with 5 % risk the forecast is well above half of that. (model.rs tests the numbers.)
-    // There is always a queue: the RTT is 72 ms, its minimum 40.
+    // 10 segments each tick are 500/s, 50 in 100 ms; with 5 % risk the forecast is well above half of that. (model.rs
+    // tests the numbers.) There is always a queue: the RTT is 72 ms, its minimum 40.
     let mut cc = CcFixture::new("sprout", &[], 10.0, f64::INFINITY);
     cc.rtt(40).outstanding(100).ack(1);
     deliver(&mut cc, 10, 200);
@@ -72,8 +72,8 @@ fn missing_deliveries_are_observed_if_they_are_due() {
 
 #[test]
 fn the_largest_rate_scales_the_model() {
-    // 100 segments a tick, 5000/s: above the largest rate of 1000/s, for which the forecast is. With 10,000/s a unit is ten
-    // segments, and the numbers are those of the first test times ten.
+    // 100 segments a tick, 5000/s: above the largest rate of 1000/s, for which the forecast is. With 10,000/s a unit is
+    // ten segments, and the numbers are those of the first test times ten.
     let mut cc = CcFixture::new("sprout", &[], 10.0, f64::INFINITY);
     cc.outstanding(1000).ack(1);
     deliver(&mut cc, 100, 100);

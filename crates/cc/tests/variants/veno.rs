@@ -100,8 +100,8 @@ fn a_loss_resets_base_rtt_by_default() {
 
 #[test]
 fn linux_keeps_base_rtt_and_uses_the_minimum_of_the_latest_samples() {
-    // 20 segments, base 100 ms, then one sample of 120 ms: n = 20 (1 - 100/120) = 3.3; the smoothed RTT, 102.5 ms, would
-    // result in 0.5.
+    // 20 segments, base 100 ms, then one sample of 120 ms: n = 20 (1 - 100/120) = 3.3; the smoothed RTT, 102.5 ms,
+    // would result in 0.5.
     for (rtt, n) in [("latest", 20.0 / 6.0), ("smoothed", 20.0 * (1.0 - 100.0 / 102.5))] {
         let mut cc = CcFixture::new("veno", &[("rtt", rtt)], 20.0, 20.0);
         cc.ack_unused(1).rtt(120).ack_unused(1);

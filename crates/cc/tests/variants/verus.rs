@@ -4,7 +4,8 @@ use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// Slow start to a hundred segments at 100 ms, ended by a delay above twice that: 0.7 of the window with which the segment was sent.
+/// Slow start to a hundred segments at 100 ms, ended by a delay above twice that: 0.7 of the window with which the
+/// segment was sent.
 fn started(params: &[(&str, &str)]) -> CcFixture {
     let mut all = vec![("exit", "2"), ("r", "4")];
     all.extend(params);

@@ -65,8 +65,8 @@ fn early_decongestion_drains_the_queue() {
 
 #[test]
 fn early_decongestion_leaves_w_reno() {
-    // 400 -> 200, w_reno = 100 then; 200 -> 100, and there early decongestion ends, because w_reno grows by one in each slow round. (One
-    // ACK for each window: almost no growth.)
+    // 400 -> 200, w_reno = 100 then; 200 -> 100, and there early decongestion ends, because w_reno grows by one in each
+    // slow round. (One ACK for each window: almost no growth.)
     let mut cc = known(&[("q_max", "10")], 400.0);
     windows(&mut cc, 200, 40);
     assert!((100.0..101.0).contains(&cc.cwnd()), "{}", cc.cwnd());

@@ -32,10 +32,8 @@ pub(super) fn about() -> Result<Value, KernelError> {
     for (name, address) in sys::interface_addresses().step(|| "addresses of interfaces".into())? {
         interfaces.entry(name).or_insert_with(|| address.to_string().into());
     }
-    let settings: Map<String, Value> = SETTINGS
-        .iter()
-        .map(|name| ((*name).to_owned(), read(&format!("/proc/sys/net/ipv4/{name}")).into()))
-        .collect();
+    let settings: Map<String, Value> =
+        SETTINGS.iter().map(|name| ((*name).to_owned(), read(&format!("/proc/sys/net/ipv4/{name}")).into())).collect();
     Ok(json!({
         "kernel": read("/proc/sys/kernel/osrelease"),
         "root": sys::is_root(),

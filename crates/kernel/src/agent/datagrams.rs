@@ -1,5 +1,5 @@
-//! The ends of CBR and on/off flows over UDP between two machines [udp(7)]: each datagram carries the time at which it was
-//! sent, by the run's clock on its machine.
+//! The ends of CBR and on/off flows over UDP between two machines [udp(7)]: each datagram carries the time at which it
+//! was sent, by the run's clock on its machine.
 
 use crate::error::{KernelError, Step};
 use crate::netlink::head;

@@ -6,8 +6,8 @@
 //! standard output  a JSON object in a line for each request; "payloads" has the lengths of the bytes that follow it
 //! ```
 //! It keeps nothing on disk: it removes its own executable when it starts (unless `--keep`), and results go over the
-//! connection. It ends when its standard input is closed, whatever it is doing; the kernel then closes its sockets. A router's
-//! rules are removed by a second process, which waits for the first (`router`).
+//! connection. It ends when its standard input is closed, whatever it is doing; the kernel then closes its sockets. A
+//! router's rules are removed by a second process, which waits for the first (`router`).
 
 mod about;
 mod datagrams;
@@ -101,8 +101,8 @@ fn reader(stop: Arc<AtomicBool>) -> Receiver<Result<Request, KernelError>> {
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
-            let request = serde_json::from_str(&line)
-                .map_err(|e| KernelError::Invalid(format!("a request can't be read: {e}")));
+            let request =
+                serde_json::from_str(&line).map_err(|e| KernelError::Invalid(format!("a request can't be read: {e}")));
             if matches!(request, Ok(Request::Stop {})) {
                 stop.store(true, Ordering::Relaxed);
             }

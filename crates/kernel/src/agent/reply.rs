@@ -20,11 +20,7 @@ impl Reply {
     }
 
     /// Results: the columns of the tables are the first payload, captures follow.
-    pub(super) fn results(
-        mut document: Value,
-        tables: &[Table],
-        captures: Vec<Vec<u8>>,
-    ) -> Result<Reply, KernelError> {
+    pub(super) fn results(mut document: Value, tables: &[Table], captures: Vec<Vec<u8>>) -> Result<Reply, KernelError> {
         let mut columns = Vec::new();
         document["tables"] = write_tables(&mut columns, tables).step(|| "tables".into())?;
         let payloads: Vec<Vec<u8>> = std::iter::once(columns).chain(captures).collect();
@@ -32,7 +28,8 @@ impl Reply {
         Ok(Reply { document, payloads })
     }
 
-    /// Writes the answer to the standard output. Nobody reads it only if the connection has ended; then this process ends too.
+    /// Writes the answer to the standard output. Nobody reads it only if the connection has ended; then this process
+    /// ends too.
     pub(super) fn write(&self) {
         let mut out = std::io::stdout().lock();
         let write = |out: &mut std::io::StdoutLock<'_>| {

@@ -1,5 +1,5 @@
-//! The links of a scenario on a router between the machines: a TUN device that the flows' packets are routed to, the link
-//! emulation of the back end `kernel`, and meters of the packets that enter and leave it. Needs root.
+//! The links of a scenario on a router between the machines: a TUN device that the flows' packets are routed to, the
+//! link emulation of the back end `kernel`, and meters of the packets that enter and leave it. Needs root.
 //!
 //! ```text
 //! client -- [ rule: ports of the flows -> dumbbell0 -> emulated links -> dumbbell0 -> main routing table ] -- server
@@ -39,7 +39,8 @@ const HELD: Duration = Duration::from_secs(20);
 /// Interval at which observations are passed to the meters.
 const DRAIN: Duration = Duration::from_millis(5);
 
-/// Starts the process that carries the links, waits until it ends, however that happens, and removes the rules. Never returns.
+/// Starts the process that carries the links, waits until it ends, however that happens, and removes the rules. Never
+/// returns.
 pub(super) fn watch_over() -> ! {
     sys::ignore_signals();
     let Some(_alone) = alone() else {
@@ -55,8 +56,8 @@ pub(super) fn watch_over() -> ! {
     std::process::exit(ended.ok().and_then(|status| status.code()).unwrap_or(1));
 }
 
-/// Returns a socket that only one process of this network namespace can have, so that device and rules belong to one run
-/// [unix(7): abstract names]. The process of a run that was lost may have it a moment longer.
+/// Returns a socket that only one process of this network namespace can have, so that device and rules belong to one
+/// run [unix(7): abstract names]. The process of a run that was lost may have it a moment longer.
 fn alone() -> Option<UnixListener> {
     let name = SocketAddr::from_abstract_name("dumbbell-router").ok()?;
     let began = Instant::now();
@@ -193,8 +194,7 @@ impl Router {
         for observation in observations.try_iter() {
             match observation {
                 Observation::AtHost { side, out, packet, at } => {
-                    let Some(Metered { meter, .. }) = self.metered.get_mut(packet.direction as usize / 2)
-                    else {
+                    let Some(Metered { meter, .. }) = self.metered.get_mut(packet.direction as usize / 2) else {
                         continue;
                     };
                     match (side, out, packet.direction.is_multiple_of(2)) {
@@ -257,8 +257,7 @@ impl Router {
 fn check_settings() -> Result<(), KernelError> {
     let read = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
     if read("ip_forward").trim() != "1" {
-        let message =
-            "net.ipv4.ip_forward is 0: this machine is no router: `sysctl -w net.ipv4.ip_forward=1` as root";
+        let message = "net.ipv4.ip_forward is 0: this machine is no router: `sysctl -w net.ipv4.ip_forward=1` as root";
         return Err(KernelError::Invalid(message.into()));
     }
     if read("conf/all/rp_filter").trim() == "1" {

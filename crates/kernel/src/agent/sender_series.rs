@@ -64,8 +64,7 @@ impl SenderSeries {
         self.means.set([s.cwnd, srtt * 1e-6, inflight as f64 / mss], Time(now));
         if let Some(columns) = &mut self.columns {
             let delivered = counters.bytes_acknowledged;
-            let progress =
-                Progress { snd_una: delivered, snd_nxt: next, delivered, delivered_in_order: delivered };
+            let progress = Progress { snd_una: delivered, snd_nxt: next, delivered, delivered_in_order: delivered };
             columns.push(s, progress, now);
         }
     }

@@ -1,5 +1,5 @@
-//! A run as its flows' ends on this machine make it: the event loop over their sockets. Listening ends begin when the run is
-//! prepared, so that they are there before the first packet; all others at their times of the run.
+//! A run as its flows' ends on this machine make it: the event loop over their sockets. Listening ends begin when the
+//! run is prepared, so that they are there before the first packet; all others at their times of the run.
 
 use super::datagrams::{DatagramReceiver, DatagramSender};
 use super::order::{FlowOrder, Order, server_of};
@@ -117,7 +117,8 @@ impl Session {
     pub(super) fn run(mut self, zero: u64, stop: &AtomicBool) -> Result<Reply, KernelError> {
         self.zero = zero;
         for n in 0..self.ends.len() {
-            // Nothing precedes a flow's start. A restart there would lose what the other machine sent before a late task.
+            // Nothing precedes a flow's start. A restart there would lose what the other machine sent before a late
+            // task.
             if self.ends[n].window.from > self.ends[n].start {
                 self.schedule(self.ends[n].window.from, Task::Restart(n));
             }
@@ -138,9 +139,7 @@ impl Session {
                 let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
                 self.serve((token >> 32) as usize, now, now, |t, cx| t.on_event(token as u32, over, cx))?;
             }
-            while let Some(Reverse((at, _, task))) =
-                self.tasks.peek().copied().filter(|Reverse((at, ..))| *at <= now)
-            {
+            while let Some(Reverse((at, _, task))) = self.tasks.peek().copied().filter(|Reverse((at, ..))| *at <= now) {
                 self.tasks.pop();
                 self.late.get_or_insert(now - at);
                 if self.perform(task, at)? || stop.load(Ordering::Relaxed) {
@@ -291,8 +290,7 @@ fn traffic(
     side: usize,
     variants: &LoadedVariants,
 ) -> Result<Box<dyn Traffic>, KernelError> {
-    let host =
-        |s: usize| Host { network: None, address: at.addresses[s].into(), port: at.port, local: s == side };
+    let host = |s: usize| Host { network: None, address: at.addresses[s].into(), port: at.port, local: s == side };
     let hosts = [host(0), host(1)];
     Ok(match (&flow.transport, &flow.application, source(plan, flow)) {
         (_, AppPlan::Workload(_), _) => {

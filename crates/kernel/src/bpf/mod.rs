@@ -5,8 +5,8 @@
 //! object -> constants in array maps -> CO-RE relocation -> a program for each operation -> struct_ops map -> link
 //! ```
 //! The link registers a variant [Linux kernel/bpf/bpf_struct_ops.c bpf_struct_ops_link_create]; this process holds its
-//! descriptor, so the kernel unregisters the variant when the process ends, for any reason. Needs Linux 6.4 or later with
-//! BTF, and root.
+//! descriptor, so the kernel unregisters the variant when the process ends, for any reason. Needs Linux 6.4 or later
+//! with BTF, and root.
 
 mod btf;
 mod bytes;
@@ -95,10 +95,8 @@ impl BpfAttr {
 /// Loads a variant by its kernel name; `number` distinguishes it from others of this process.
 pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, KernelError> {
     let refuse = |why: String| KernelError::Invalid(format!("congestion control '{variant}' in BPF: {why}"));
-    let (_, object) = OBJECTS
-        .iter()
-        .find(|(name, _)| *name == variant)
-        .ok_or_else(|| refuse("no program of it exists".into()))?;
+    let (_, object) =
+        OBJECTS.iter().find(|(name, _)| *name == variant).ok_or_else(|| refuse("no program of it exists".into()))?;
     let types = fs::read(VMLINUX_BTF).step(|| VMLINUX_BTF.into())?;
     let kernel = Btf::read(&types).ok_or_else(|| refuse("the kernel's BTF can't be read".into()))?;
     let absent = |what: &str| refuse(format!("the kernel has no {what}"));
@@ -182,10 +180,8 @@ fn constants(value: &[u8]) -> std::io::Result<OwnedFd> {
 /// Sets the only element of a map.
 fn fill(map: &OwnedFd, value: &[u8]) -> std::io::Result<()> {
     let key = [0u8; 4];
-    let arguments = BpfAttr::new()
-        .word(0, map.as_raw_fd() as u32)
-        .long(8, key.as_ptr() as u64)
-        .long(16, value.as_ptr() as u64);
+    let arguments =
+        BpfAttr::new().word(0, map.as_raw_fd() as u32).long(8, key.as_ptr() as u64).long(16, value.as_ptr() as u64);
     sys::bpf(BPF_MAP_UPDATE_ELEM, &arguments.0).map(|_| ())
 }
 
@@ -240,8 +236,7 @@ mod tests {
         let elf = Elf::read(object).unwrap();
         let own = Btf::read(elf.section(".BTF").unwrap().data).unwrap();
         let all = elf.sections.iter().enumerate();
-        let constants: Vec<usize> =
-            all.filter(|(_, s)| relocate::is_constant(s.name)).map(|(n, _)| n).collect();
+        let constants: Vec<usize> = all.filter(|(_, s)| relocate::is_constant(s.name)).map(|(n, _)| n).collect();
         let maps: Vec<_> = constants.into_iter().zip(70..).collect();
         relocate::programs(&elf, &own, &maps)
     }

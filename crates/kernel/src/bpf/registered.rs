@@ -15,9 +15,7 @@ impl LoadedVariants {
     /// Loads the variants of these names in the kernel.
     pub(crate) fn load(names: &[String]) -> Result<LoadedVariants, KernelError> {
         let each = names.iter().enumerate();
-        each.map(|(n, name)| Ok((name.clone(), bpf::load(name, n)?)))
-            .collect::<Result<_, _>>()
-            .map(LoadedVariants)
+        each.map(|(n, name)| Ok((name.clone(), bpf::load(name, n)?))).collect::<Result<_, _>>().map(LoadedVariants)
     }
 
     /// Returns the name of a variant in this run.

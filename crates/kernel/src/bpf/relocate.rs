@@ -1,5 +1,5 @@
-//! Relocates an object for the running kernel: field offsets (CO-RE), BTF ids of the kernel's functions, and addresses of the
-//! object's own constants [Linux Documentation/bpf/llvm_reloc.rst].
+//! Relocates an object for the running kernel: field offsets (CO-RE), BTF ids of the kernel's functions, and addresses
+//! of the object's own constants [Linux Documentation/bpf/llvm_reloc.rst].
 
 use super::btf::{Btf, Field};
 use super::bytes::u32_at;
@@ -35,13 +35,9 @@ pub(super) struct Program {
 
 const PREFIX: &str = "struct_ops/";
 
-/// Returns the programs of an object, relocated for a kernel. `constants` has the numbers of the sections of constants, each
-/// with the descriptor of its map. The error names what the kernel lacks.
-pub(super) fn programs(
-    elf: &Elf<'_>,
-    kernel: &Btf<'_>,
-    constants: &[(usize, i32)],
-) -> Result<Vec<Program>, String> {
+/// Returns the programs of an object, relocated for a kernel. `constants` has the numbers of the sections of constants,
+/// each with the descriptor of its map. The error names what the kernel lacks.
+pub(super) fn programs(elf: &Elf<'_>, kernel: &Btf<'_>, constants: &[(usize, i32)]) -> Result<Vec<Program>, String> {
     let broken = || "the object is damaged".to_owned();
     let ours = elf.section(".BTF").and_then(|s| Btf::read(s.data)).ok_or_else(broken)?;
     let extra = elf.section(".BTF.ext").ok_or_else(broken)?.data;
@@ -70,8 +66,7 @@ pub(super) fn programs(
 /// Relocates a call of a kernel function.
 fn call(place: &mut [u8], function: &str, kernel: &Btf<'_>) -> Result<(), String> {
     let id = kernel.function(function).ok_or(format!("the kernel has no function {function}"))?;
-    let call =
-        place.get_mut(..INSTRUCTION).filter(|i| i[0] == BPF_JMP_CALL).ok_or("the object is damaged")?;
+    let call = place.get_mut(..INSTRUCTION).filter(|i| i[0] == BPF_JMP_CALL).ok_or("the object is damaged")?;
     call[1] = call[1] & 0x0f | BPF_PSEUDO_KFUNC_CALL << 4;
     call[2..4].fill(0);
     call[4..].copy_from_slice(&id.to_le_bytes());

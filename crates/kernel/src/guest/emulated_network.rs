@@ -1,5 +1,5 @@
-//! A run with link emulation in virtual time: the simulator's network between hosts whose TCP is the guest's. The link thread is
-//! the host's, by the virtual clock: packets are never late, and equal runs have equal results.
+//! A run with link emulation in virtual time: the simulator's network between hosts whose TCP is the guest's. The link
+//! thread is the host's, by the virtual clock: packets are never late, and equal runs have equal results.
 
 use super::default_variants;
 use super::packet_sockets::{PacketSockets, build};

@@ -1,6 +1,6 @@
-//! Process 1 of the virtual machine: reads a plan, makes the network, runs the traffic, measures, writes the results and
-//! powers the machine off. Its root directory is a folder of the host (hostfs)
-//! [Linux Documentation/virt/uml/user_mode_linux_howto_v2.rst].
+//! Process 1 of the virtual machine: reads a plan, makes the network, runs the traffic, measures, writes the results
+//! and powers the machine off. Its root directory is a folder of the host (hostfs) [Linux
+//! Documentation/virt/uml/user_mode_linux_howto_v2.rst].
 
 mod emulated_network;
 mod packet_sockets;
@@ -60,14 +60,14 @@ pub fn run() {
 }
 
 fn work() -> Result<(), KernelError> {
-    // The first hash map of a thread draws its keys from the kernel's random numbers, which queue disciplines use too: they
-    // are drawn here, whether or not captures need a map.
+    // The first hash map of a thread draws its keys from the kernel's random numbers, which queue disciplines use too:
+    // they are drawn here, whether or not captures need a map.
     drop(RandomState::new());
     sys::mount("proc", "/proc").step(|| "mount /proc".into())?;
     sys::raise_nofile_limit();
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
-    let order: Order = serde_json::from_str(&text)
-        .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
+    let order: Order =
+        serde_json::from_str(&text).map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     limits()?;
     let mut file = TableFile::new(Path::new("/"), order.part_bytes)?;
     let measured = match order.emulation {
@@ -84,8 +84,7 @@ fn with_queue_disciplines(order: &Order, file: &mut TableFile) -> Result<Measure
     default_variants(&order.plan, &flow_hosts)?;
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
-    let mut measured =
-        run::execute(&order.plan, &flow_hosts, taps, (Clock::Wall, order.sample_ns), Some(file))?;
+    let mut measured = run::execute(&order.plan, &flow_hosts, taps, (Clock::Wall, order.sample_ns), Some(file))?;
     measured.facts["host"] = host;
     Ok(measured)
 }
@@ -100,8 +99,8 @@ fn default_variants(plan: &Plan, flow_hosts: &[FlowHosts]) -> Result<(), KernelE
     Ok(())
 }
 
-/// Raises limits: TCP may use 3/4 of the memory, because nothing else needs it (`tcp_mem`), and only the memory limits the
-/// number of namespaces [Linux Documentation/admin-guide/sysctl/user.rst].
+/// Raises limits: TCP may use 3/4 of the memory, because nothing else needs it (`tcp_mem`), and only the memory limits
+/// the number of namespaces [Linux Documentation/admin-guide/sysctl/user.rst].
 fn limits() -> Result<(), KernelError> {
     let namespaces = "/proc/sys/user/max_net_namespaces";
     fs::write(namespaces, "1000000").step(|| namespaces.into())?;

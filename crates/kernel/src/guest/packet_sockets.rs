@@ -1,5 +1,5 @@
-//! The hosts of link emulation in virtual time: a namespace each, with one end of a veth pair. The other ends are in a namespace
-//! that all share; a packet socket at each reads and writes the packets of its host [packet(7), veth(4)].
+//! The hosts of link emulation in virtual time: a namespace each, with one end of a veth pair. The other ends are in a
+//! namespace that all share; a packet socket at each reads and writes the packets of its host [packet(7), veth(4)].
 //!
 //! Hosts compute checksums themselves (transmit offloads are off), so that each packet is complete when it is read.
 
@@ -28,8 +28,8 @@ const PACKET_STATISTICS: i32 = 6;
 const ETHERNET: usize = 14;
 /// Length of `virtio_net_hdr`, which the link thread expects before each packet, bytes.
 const VIRTIO: usize = 10;
-/// Address that hosts send to. It is none of an interface's, so the kernel passes such a packet to the packet socket only [Linux
-/// net/ipv4/ip_input.c ip_rcv_core PACKET_OTHERHOST].
+/// Address that hosts send to. It is none of an interface's, so the kernel passes such a packet to the packet socket
+/// only [Linux net/ipv4/ip_input.c ip_rcv_core PACKET_OTHERHOST].
 const GATEWAY: [u8; 6] = [0x02, 0xdb, 0xff, 0xff, 0xff, 0xff];
 
 /// The packet sockets of all hosts; see the top of this file.

@@ -1,6 +1,7 @@
-//! Calibration: before a run, datagrams between the flows' hosts measure base RTT, bottleneck rate, queue depth and losses,
-//! with the kernel's receive timestamps (`SO_TIMESTAMPNS`, [Linux Documentation/networking/timestamping.rst]); the results are
-//! compared with the plan. The rate is that of a packet train: its bits over the time from the first to the last arrival.
+//! Calibration: before a run, datagrams between the flows' hosts measure base RTT, bottleneck rate, queue depth and
+//! losses, with the kernel's receive timestamps (`SO_TIMESTAMPNS`, [Linux Documentation/networking/timestamping.rst]);
+//! the results are compared with the plan. The rate is that of a packet train: its bits over the time from the first to
+//! the last arrival.
 
 use super::link_thread::{self, Signals};
 use super::tun_hosts::TunHosts;
@@ -83,7 +84,8 @@ pub(super) struct CalibratedNetwork<'a> {
     pub(super) ahead: f64,
 }
 
-/// Runs the link emulation, measures every path and compares it with `expected`. With `refuse`, a difference is an error.
+/// Runs the link emulation, measures every path and compares it with `expected`. With `refuse`, a difference is an
+/// error.
 pub(super) fn with_link_emulation(
     plan: &Plan,
     expected: &Plan,
@@ -192,8 +194,7 @@ fn report(done: u64, all: u64) {
 impl CalibratedNetwork<'_> {
     /// Returns the time of a packet over idle links, ns.
     fn time_over(&self, links: &[&LinkPlan], bytes: u32) -> u64 {
-        let bits =
-            |l: &LinkPlan| if (self.netem_has_rate)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
+        let bits = |l: &LinkPlan| if (self.netem_has_rate)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
         links.iter().map(|l| l.delay_ns + bits(l) * 1_000_000_000 / l.rate_bps.max(1)).sum()
     }
 }
@@ -220,7 +221,8 @@ fn varies<'a>(links: impl Iterator<Item = &'a &'a LinkPlan>) -> Vec<&'static str
     found.into_iter().collect()
 }
 
-/// Returns the size of a train's packets: full ones, smaller if the train would take too long, at least those of an echo.
+/// Returns the size of a train's packets: full ones, smaller if the train would take too long, at least those of an
+/// echo.
 fn train_packet(rate_bps: u64, full: u32) -> u32 {
     let bytes = rate_bps * TRAIN_MAX_S / (8 * TRAIN_PACKETS[0]);
     u32::try_from(bytes).unwrap_or(full).clamp(ECHO.min(full), full)
@@ -260,15 +262,8 @@ struct Train {
 }
 
 impl Probe<'_> {
-    fn path(
-        &self,
-        flow: &str,
-        paths: u64,
-        train: bool,
-        varies: Vec<&'static str>,
-    ) -> Result<Path, KernelError> {
-        let ends =
-            [0, 1].map(|side| socket(&self.flow_hosts.namespaces[side], self.flow_hosts.addresses[side]));
+    fn path(&self, flow: &str, paths: u64, train: bool, varies: Vec<&'static str>) -> Result<Path, KernelError> {
+        let ends = [0, 1].map(|side| socket(&self.flow_hosts.namespaces[side], self.flow_hosts.addresses[side]));
         let [a, b] = ends;
         let (a, b) = (a?, b?);
         let (rtt, echoes) = self.echoes(&a, &b, paths)?;
@@ -299,7 +294,8 @@ impl Probe<'_> {
         if self.flow_hosts.addresses[0].is_ipv6() { 48 } else { 28 }
     }
 
-    /// Returns the shortest RTT of some echoes, ns, without the time that the reply takes in this program; echoes sent and lost.
+    /// Returns the shortest RTT of some echoes, ns, without the time that the reply takes in this program; echoes sent
+    /// and lost.
     fn echoes(&self, a: &OwnedFd, b: &OwnedFd, paths: u64) -> Result<(Option<u64>, [u64; 2]), KernelError> {
         let count = (ECHOES_NS / paths / self.rtt_ns.max(1)).clamp(2, 12);
         let limit = 2 * self.rtt_ns + 50_000_000;
@@ -457,10 +453,7 @@ mod tests {
     #[test]
     fn trains_are_full_packets_unless_they_take_too_long() {
         // 24 packets in 3 s: 64 kbit/s carry 24,000 bytes in that time; 1 kbit/s would carry 15 each.
-        assert_eq!(
-            [1_000, 64_000, 96_000, 10_000_000].map(|bps| train_packet(bps, 1500)),
-            [100, 1000, 1500, 1500]
-        );
+        assert_eq!([1_000, 64_000, 96_000, 10_000_000].map(|bps| train_packet(bps, 1500)), [100, 1000, 1500, 1500]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! ```text
 //! enter PARENT RUN DESCRIPTOR RIGHTS COMMAND ... -- INIT or INIT_WITH_NETWORK COMMAND ... -- the command
 //! ```
-//! It ends with the command, with the process PARENT that has started it, and with the run RUN, whichever is first. Signals of
-//! the terminal reach the command alone.
+//! It ends with the command, with the process PARENT that has started it, and with the run RUN, whichever is first.
+//! Signals of the terminal reach the command alone.
 
 use super::pid_namespace::{INIT, INIT_WITH_NETWORK, NOT_STARTED};
 use crate::sys;
@@ -38,9 +38,8 @@ fn work(parent: &str, run: &str, descriptor: &str, network: bool, command: &[Str
     let number = |text: &str| text.parse::<u32>().map_err(Error::other);
     let gone = || Error::new(ErrorKind::NotFound, "the network has ended");
     let alive = sys::pidfd_open(number(run)?).map_err(|_| gone())?;
-    let open = |name: &str| {
-        Ok::<_, Error>(OwnedFd::from(File::open(format!("/proc/{run}/{name}")).map_err(|_| gone())?))
-    };
+    let open =
+        |name: &str| Ok::<_, Error>(OwnedFd::from(File::open(format!("/proc/{run}/{name}")).map_err(|_| gone())?));
     let host = open(&format!("fd/{}", number(descriptor)?))?;
     let user = "ns/user";
     if fs::read_link(format!("/proc/{run}/{user}"))? != fs::read_link(format!("/proc/self/{user}"))? {

@@ -1,12 +1,12 @@
 //! The thread of the link emulation: the simulator's network in real time.
 //!
 //! The times of all events follow from the times at which packets entered, so one late event delays one packet and none
-//! after it. The thread sleeps until shortly before the next event and spins for the rest. The lateness of delivered packets
-//! is measured. TUN devices pass the packets [Linux Documentation/networking/tuntap.rst].
+//! after it. The thread sleeps until shortly before the next event and spins for the rest. The lateness of delivered
+//! packets is measured. TUN devices pass the packets [Linux Documentation/networking/tuntap.rst].
 //!
-//! With offloads, hosts send and receive super-packets; the network between has packets as on the wire. Packets that reach
-//! hosts are then delivered at most once per [`MODERATION`], all of that time together, as an interface with interrupt
-//! moderation does it. After a pause a packet is delivered at once.
+//! With offloads, hosts send and receive super-packets; the network between has packets as on the wire. Packets that
+//! reach hosts are then delivered at most once per [`MODERATION`], all of that time together, as an interface with
+//! interrupt moderation does it. After a pause a packet is delivered at once.
 
 use super::super_packet::{Joined, Unit, VIRTIO, split};
 use crate::error::{KernelError, Step};
@@ -112,8 +112,7 @@ struct Spin {
 
 impl Spin {
     fn adapt(&mut self, now: u64, used: u64) {
-        let share =
-            used.saturating_sub(self.measured.1) as f64 / now.saturating_sub(self.measured.0).max(1) as f64;
+        let share = used.saturating_sub(self.measured.1) as f64 / now.saturating_sub(self.measured.0).max(1) as f64;
         self.ns = if share > MAX_SHARE { self.ns / 2 } else { (self.ns + SPIN / 16).min(SPIN) };
         self.measured = (now, used);
     }
@@ -139,7 +138,8 @@ pub(crate) trait Tunnels {
     }
 }
 
-/// A device for each host of each flow: token and direction are twice the flow's number, plus 1 for the data receiver's.
+/// A device for each host of each flow: token and direction are twice the flow's number, plus 1 for the data
+/// receiver's.
 impl Tunnels for Vec<[OwnedFd; 2]> {
     fn all(&self) -> Vec<(u64, &OwnedFd)> {
         self.iter().flatten().enumerate().map(|(n, tunnel)| (n as u64, tunnel)).collect()
@@ -206,8 +206,8 @@ struct Link<'a> {
     foreign: u64,
 }
 
-/// The time of a link thread. With `Clock::Wall`, which is for the guest, time is virtual: it stops while the thread works, so
-/// the thread needs no priority and doesn't spin.
+/// The time of a link thread. With `Clock::Wall`, which is for the guest, time is virtual: it stops while the thread
+/// works, so the thread needs no priority and doesn't spin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     pub(crate) clock: Clock,
@@ -228,8 +228,8 @@ impl Period {
     }
 }
 
-/// Runs the plan's network in its period, or until `Signals::stop`. Packets that leave and reach hosts are reported through
-/// `observer`.
+/// Runs the plan's network in its period, or until `Signals::stop`. Packets that leave and reach hosts are reported
+/// through `observer`.
 pub(crate) fn run(
     plan: &Plan,
     tunnels: &dyn Tunnels,
@@ -498,14 +498,7 @@ mod tests {
             payload,
             ce: false,
             key: 0,
-            tcp: Some(Tcp {
-                seq: Seq(seq),
-                ack: Seq(0),
-                syn,
-                acks: false,
-                sack: SackBlocks::default(),
-                connection,
-            }),
+            tcp: Some(Tcp { seq: Seq(seq), ack: Seq(0), syn, acks: false, sack: SackBlocks::default(), connection }),
         };
         let mut n = Numbering::default();
         // The SYN has number 999, so the first byte has 1000.

@@ -1,5 +1,5 @@
-//! The network of a run for other processes: its hosts by name, as `network.json`, and its links after the run, until the
-//! process that has started this one ends them.
+//! The network of a run for other processes: its hosts by name, as `network.json`, and its links after the run, until
+//! the process that has started this one ends them.
 //!
 //! ```text
 //! network.json -> { pid, hosts: [{ name, address, descriptor }] }     entered as /proc/PID/fd/DESCRIPTOR by `entrance`
@@ -48,14 +48,7 @@ pub(super) fn wait_with_links(plan: &Plan, hosts: &TunHosts) -> Result<(), Kerne
     let thread = std::thread::Builder::new()
         .name("link".into())
         .spawn(move || {
-            link_thread::run(
-                &plan,
-                &*tunnels,
-                offloads,
-                link_thread::Period::real(zero, u64::MAX >> 1),
-                &theirs,
-                None,
-            )
+            link_thread::run(&plan, &*tunnels, offloads, link_thread::Period::real(zero, u64::MAX >> 1), &theirs, None)
         })
         .step(|| "thread".into())?;
     let waited = wait();

@@ -1,10 +1,11 @@
-//! A run on the host's own kernel, in real time: with link emulation (here) or with the kernel's queue disciplines (`tc`).
+//! A run on the host's own kernel, in real time: with link emulation (here) or with the kernel's queue disciplines
+//! (`tc`).
 //!
 //! ```text
 //! order -> hosts (namespaces, TUN) -> calibration -> [link thread | traffic thread] -> results, series, captures
 //! ```
-//! Namespaces and interfaces have no names outside of this process: its descriptors hold them, so the kernel removes them when
-//! it ends, for any reason. It ends with the process that started it.
+//! Namespaces and interfaces have no names outside of this process: its descriptors hold them, so the kernel removes
+//! them when it ends, for any reason. It ends with the process that started it.
 
 mod calibrate;
 pub(crate) mod emulated_network;
@@ -54,7 +55,8 @@ struct Order {
     /// Congestion control to load as BPF, by the kernel's names.
     #[serde(default)]
     bpf: Vec<String>,
-    /// True if the network stays after the run: descriptor 0 is then a socket, and the network ends when its other end is closed.
+    /// True if the network stays after the run: descriptor 0 is then a socket, and the network ends when its other end
+    /// is closed.
     #[serde(default)]
     hold: bool,
 }
@@ -92,8 +94,8 @@ pub fn run() {
 
 fn work() -> Result<(), KernelError> {
     let text = fs::read_to_string("plan.json").step(|| "plan.json".into())?;
-    let order: Order = serde_json::from_str(&text)
-        .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
+    let order: Order =
+        serde_json::from_str(&text).map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     if !sys::die_with_parent(order.parent_pid).step(|| "prctl".into())? {
         return Ok(()); // the parent has ended already
     }
@@ -139,8 +141,7 @@ fn with_link_emulation(order: &Order, hosts: &TunHosts) -> Result<Measured, Kern
         }
     };
     let network = emulated_network::EmulatedNetwork::new(plan, hosts);
-    let mut measured =
-        run::execute(plan, &hosts.flow_hosts, network, (Clock::Steady, order.sample_ns), None)?;
+    let mut measured = run::execute(plan, &hosts.flow_hosts, network, (Clock::Steady, order.sample_ns), None)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;
     Ok(measured)

@@ -1,8 +1,8 @@
-//! A real program of a flow in a process namespace, so that no process that it starts outlives the run, and isolated from
-//! the host ([`sandbox`](super::sandbox)).
+//! A real program of a flow in a process namespace, so that no process that it starts outlives the run, and isolated
+//! from the host ([`sandbox`](super::sandbox)).
 //!
 //! ```text
-//! run -- A `within`: makes the namespace -- B `init`: its process 1, isolates itself -- the program -- its own processes
+//! run -- A `within`: makes the namespace -- B `init`: its process 1, isolates itself -- the program -- its processes
 //! ```
 //! Each is killed when its parent ends, and the kernel kills all processes of a namespace with its process 1
 //! [pid_namespaces(7)].
@@ -34,7 +34,8 @@ pub fn within(command: &[String]) -> ! {
     finish(command, start().map_err(|e| format!("can't be isolated: process namespace: {e}")))
 }
 
-/// Runs the program, isolated, and exits with its status. With `network` it keeps the rights to the network of its host.
+/// Runs the program, isolated, and exits with its status. With `network` it keeps the rights to the network of its
+/// host.
 pub fn init(command: &[String], network: bool) -> ! {
     let start = || -> Result<Command> {
         sandbox::enter()?;

@@ -26,10 +26,7 @@ pub fn print() {
     let settings = if usable { settings::make_writable().err() } else { None };
     // The first setting that a run with IPv6 makes. It is the namespace's own.
     let ipv6 = if usable && settings.is_none() {
-        ipv6::SETTINGS[..1]
-            .iter()
-            .find_map(|(name, value)| set_ipv6(name, value).err())
-            .map(|e| e.to_string())
+        ipv6::SETTINGS[..1].iter().find_map(|(name, value)| set_ipv6(name, value).err()).map(|e| e.to_string())
     } else {
         None
     };

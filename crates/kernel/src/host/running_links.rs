@@ -53,8 +53,7 @@ impl RunningLinks {
         let Some((thread, observations)) = self.thread.take() else {
             return Err(KernelError::Invalid("the link emulation was not started".into()));
         };
-        let report =
-            thread.join().map_err(|_| KernelError::Invalid("the link thread has failed".into()))??;
+        let report = thread.join().map_err(|_| KernelError::Invalid("the link thread has failed".into()))??;
         observations.try_iter().for_each(each);
         Ok(report)
     }

@@ -34,7 +34,8 @@ pub(crate) fn failed(what: &str) -> impl Fn(Error) -> Error + '_ {
     move |e| Error::new(e.kind(), format!("{what}: {e}"))
 }
 
-/// Isolates this process, which is process 1 of a process namespace; the working directory becomes the scratch directory.
+/// Isolates this process, which is process 1 of a process namespace; the working directory becomes the scratch
+/// directory.
 pub(super) fn enter() -> Result<()> {
     let scratch = std::env::current_dir()?;
     let user = user();
@@ -78,20 +79,16 @@ pub(crate) fn share_memory(place: &str) -> Result<()> {
     fs::set_permissions(place, fs::Permissions::from_mode(0o1777))
 }
 
-/// Makes a command start as an unprivileged user, without the environment. With `network` it has the capabilities [`NETWORK`].
+/// Makes a command start as an unprivileged user, without the environment. With `network` it has the capabilities
+/// [`NETWORK`].
 pub(super) fn restrict(command: &mut Command, network: bool) {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     restrict_to(command, path, user(), if network { &NETWORK } else { &[] });
 }
 
-/// Makes a command start as `user` (None: as the present one) with these capabilities alone, with this PATH and nothing else of
-/// the environment.
-pub(crate) fn restrict_to(
-    command: &mut Command,
-    path: OsString,
-    user: Option<u32>,
-    capabilities: &'static [u32],
-) {
+/// Makes a command start as `user` (None: as the present one) with these capabilities alone, with this PATH and nothing
+/// else of the environment.
+pub(crate) fn restrict_to(command: &mut Command, path: OsString, user: Option<u32>, capabilities: &'static [u32]) {
     command.env_clear().env("PATH", path).env("LANG", "C.UTF-8");
     for name in ["HOME", "TMPDIR"] {
         command.env(name, SCRATCH);
@@ -99,7 +96,8 @@ pub(crate) fn restrict_to(
     sys::without_rights(command, user, capabilities, FILE_BYTES);
 }
 
-/// Returns the user of programs; None if this process can't become it, because its user namespace has only its own user.
+/// Returns the user of programs; None if this process can't become it, because its user namespace has only its own
+/// user.
 fn user() -> Option<u32> {
     let map = fs::read_to_string(Path::new("/proc/self/uid_map")).unwrap_or_default();
     // First number within, first number outside, how many [user_namespaces(7)].

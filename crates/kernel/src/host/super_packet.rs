@@ -1,8 +1,9 @@
-//! Super-packets between a host and the link: TCP segments of up to 64 KiB that a host's kernel leaves to its interface to
-//! split, and packets that arrive together, joined into one as a receiving interface does (TSO and GRO).
+//! Super-packets between a host and the link: TCP segments of up to 64 KiB that a host's kernel leaves to its interface
+//! to split, and packets that arrive together, joined into one as a receiving interface does (TSO and GRO).
 //!
 //! ```text
-//! host -- super-packet --> split -- packets as on the wire --> [ queues, links ] -- packets --> join -- super-packet --> host
+//! host -- super-packet --> split -- packets as on the wire --> [ queues, links ] -- packets --> join
+//!                                                                                    join -- super-packet --> host
 //! ```
 //! The packets of a super-packet share its payload. Splitting follows [Linux net/ipv4/tcp_offload.c tcp_gso_segment,
 //! net/ipv4/af_inet.c inet_gso_segment], joining [tcp_offload.c tcp_gro_receive]. The header before each packet is
@@ -245,19 +246,9 @@ impl Joined {
         let Unit { head, payload, partial } = unit;
         let size = payload.as_ref().map_or(0, |part| part.range.len());
         let headers = Headers::of(&head).filter(|h| {
-            payload.is_some()
-                && partial.is_some()
-                && h.flags(&head).without(TcpFlags::ACK) == TcpFlags::default()
+            payload.is_some() && partial.is_some() && h.flags(&head).without(TcpFlags::ACK) == TcpFlags::default()
         });
-        Joined {
-            head,
-            parts: payload.into_iter().collect(),
-            partial,
-            headers,
-            size,
-            payload: size,
-            packets: 1,
-        }
+        Joined { head, parts: payload.into_iter().collect(), partial, headers, size, payload: size, packets: 1 }
     }
 
     /// Joins a packet that continues it; else returns it.
@@ -279,9 +270,7 @@ impl Joined {
         self.head[h.tcp + 13] |= next[h.tcp + 13];
         (self.payload, self.packets) = (self.payload + length, self.packets + 1);
         match (self.parts.last_mut(), unit.payload) {
-            (Some(before), Some(part))
-                if Rc::ptr_eq(&before.of, &part.of) && before.range.end == part.range.start =>
-            {
+            (Some(before), Some(part)) if Rc::ptr_eq(&before.of, &part.of) && before.range.end == part.range.start => {
                 before.range.end = part.range.end;
             }
             (_, part) => self.parts.extend(part),
@@ -316,7 +305,8 @@ impl Joined {
 mod tests {
     use super::*;
 
-    /// A TCP segment from 10.1.0.0 to 10.2.0.0 with timestamps, this identification, sequence number, flags and payload.
+    /// A TCP segment from 10.1.0.0 to 10.2.0.0 with timestamps, this identification, sequence number, flags and
+    /// payload.
     fn segment(id: u16, seq: u32, flags: TcpFlags, payload: &[u8]) -> Vec<u8> {
         let mut b = vec![0x45, 2, 0, 0, 0, 0, 0x40, 0, 64, TCP, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
         b[2..4].copy_from_slice(&(52 + payload.len() as u16).to_be_bytes());
@@ -395,8 +385,7 @@ mod tests {
     #[test]
     fn packets_that_continue_each_other_are_joined() {
         let payload: Vec<u8> = (0..2500u32).map(|n| n as u8).collect();
-        let given =
-            super_packet(&payload, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()));
+        let given = super_packet(&payload, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()));
         let mut units = units(&given).into_iter();
         let mut joined = Joined::new(units.next().unwrap_or_default());
         for unit in units {
@@ -439,8 +428,7 @@ mod tests {
         assert!(!joins(&|p| p.extend([0; 8])), "longer than the first");
         let pure = segment(2, 1500, TcpFlags::ACK, &[]);
         assert!(Joined::new(units_of_one(&first)).join(units_of_one(&pure)).is_err(), "no payload");
-        let end =
-            segment(1, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()), &[1; 500]);
+        let end = segment(1, 1000, TcpFlags::from_bits(TcpFlags::ACK.bits() | TcpFlags::PSH.bits()), &[1; 500]);
         assert!(Joined::new(units_of_one(&end)).join(units_of_one(&next)).is_err(), "PSH ends it");
     }
 
@@ -501,10 +489,7 @@ mod tests {
         };
         let given = read(virtio, &packet);
         let mut units = units(&given);
-        assert_eq!(
-            units.iter().map(|u| u16::from_be_bytes([u.head[4], u.head[5]])).collect::<Vec<_>>(),
-            [232, 132]
-        );
+        assert_eq!(units.iter().map(|u| u16::from_be_bytes([u.head[4], u.head[5]])).collect::<Vec<_>>(), [232, 132]);
         let second = units.remove(1);
         let mut joined = Joined::new(units.remove(0));
         assert!(joined.join(second).is_ok());

@@ -56,21 +56,10 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
         if let Some(variant) = &variant {
             make_default(variant, &hosts)?;
         }
-        flow_hosts.push(FlowHosts {
-            namespaces: hosts,
-            addresses: flow.addresses,
-            variant,
-            window: flow.window,
-        });
+        flow_hosts.push(FlowHosts { namespaces: hosts, addresses: flow.addresses, variant, window: flow.window });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(TunHosts {
-        flow_hosts,
-        tunnels: Arc::new(tunnels),
-        mtu: plan.mtu,
-        offloads: plan.offloads,
-        _loaded: variants,
-    })
+    Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, offloads: plan.offloads, _loaded: variants })
 }
 
 /// Makes a namespace; returns it and the descriptor of its TUN device.

@@ -1,7 +1,8 @@
 //! The connections of one direction of a flow as a tap observes them, by the port that differs ([`Tcp::connection`]).
 //!
-//! A flow has one connection after the other, or several at a time. Of the former only the last one is kept: its predecessors
-//! are over. Of the latter all are kept, because none is known to be over; the state of one without data is small.
+//! A flow has one connection after the other, or several at a time. Of the former only the last one is kept: its
+//! predecessors are over. Of the latter all are kept, because none is known to be over; the state of one without data
+//! is small.
 
 use crate::meter::packet::Tcp;
 use dumbbell_wire::SeqUnwrapper;
@@ -28,8 +29,8 @@ impl<T: Default> Connections<T> {
         self.several = true;
     }
 
-    /// Returns the connection of a packet from the data sender, and the data of the one that it replaces: the last one of a
-    /// flow that has one at a time, or an earlier one with the same port.
+    /// Returns the connection of a packet from the data sender, and the data of the one that it replaces: the last one
+    /// of a flow that has one at a time, or an earlier one with the same port.
     pub(super) fn of(&mut self, tcp: &Tcp) -> (Option<T>, &mut Connection<T>) {
         let port = tcp.connection;
         let past = match self.by_port.get(&port) {

@@ -1,5 +1,5 @@
-//! Results of a flow, from the taps at its two hosts and from samples of its socket: RTTs and ACK delays (as in the simulator,
-//! [`AckTimes`]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
+//! Results of a flow, from the taps at its two hosts and from samples of its socket: RTTs and ACK delays (as in the
+//! simulator, [`AckTimes`]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
 
 use super::Window;
 use super::connections::Connections;
@@ -85,8 +85,7 @@ impl FlowMeter {
             means: TimeAverages::new(),
             inflight: TimeAverages::new(),
             restarted: [false; 2],
-            columns: series
-                .map(|interval| Columns { socket: SocketColumns::default(), rtt: RttSeries::new(interval) }),
+            columns: series.map(|interval| Columns { socket: SocketColumns::default(), rtt: RttSeries::new(interval) }),
         }
     }
 
@@ -95,8 +94,8 @@ impl FlowMeter {
         self.voice = Some(call);
     }
 
-    /// The flow has several connections at a time. As in the simulator, it then has no series, and no means of windows and bytes in
-    /// flight.
+    /// The flow has several connections at a time. As in the simulator, it then has no series, and no means of windows
+    /// and bytes in flight.
     pub(crate) fn join_connections(&mut self) {
         self.columns = None;
         self.sending.join();
@@ -285,14 +284,16 @@ impl FlowMeter {
         r.goodput_bps = rate(r.delivered_bytes);
     }
 
-    /// Passes on the rows so far of each series that has at least so many bytes: [`FlowMeter::tables`] returns the others.
+    /// Passes on the rows so far of each series that has at least so many bytes: [`FlowMeter::tables`] returns the
+    /// others.
     pub(crate) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
         let Some(c) = self.columns.as_mut().filter(|_| self.voice.is_none()) else { return };
         c.socket.drain(least, name, sink);
         c.rtt.drain(least / RTT_ROW, name, sink);
     }
 
-    /// Returns the series, if they are kept: the samples of the socket and the RTT samples, or the packets of a voice call.
+    /// Returns the series, if they are kept: the samples of the socket and the RTT samples, or the packets of a voice
+    /// call.
     pub(crate) fn tables(&mut self, name: &str) -> Vec<Table> {
         let Some(c) = self.columns.take() else { return Vec::new() };
         if let Some(voice) = &self.voice {

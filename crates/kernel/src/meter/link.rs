@@ -1,9 +1,10 @@
 //! Results of one direction of a link, from the taps at its two nodes.
 //!
-//! Taps observe a packet when it reaches the node (arrival), when its transmission begins (departure) and when it reaches
-//! the other node (landing). Packets of one direction of one flow keep their order in every queue and on the link, so a packet
-//! that a later one has passed is lost. Where a discipline separates the connections of a flow, this holds for each
-//! connection. A time average is the sum of the contributions of packets, each of which waits in [arrival, departure).
+//! Taps observe a packet when it reaches the node (arrival), when its transmission begins (departure) and when it
+//! reaches the other node (landing). Packets of one direction of one flow keep their order in every queue and on the
+//! link, so a packet that a later one has passed is lost. Where a discipline separates the connections of a flow, this
+//! holds for each connection. A time average is the sum of the contributions of packets, each of which waits in
+//! [arrival, departure).
 
 use super::Window;
 use super::link_series::LinkSeries;
@@ -80,8 +81,8 @@ pub(crate) struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// Counts within `window` on a link of that rate and framing; keeps `series`, with at most one row of the backlog in so
-    /// many ns.
+    /// Counts within `window` on a link of that rate and framing; keeps `series`, with at most one row of the backlog
+    /// in so many ns.
     pub(crate) fn new(
         window: Window,
         rate_bps: u64,
@@ -128,8 +129,7 @@ impl LinkMeter {
     pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
         self.arrivals += u64::from(self.window.holds(now));
         let bytes = packet.bytes + self.overhead;
-        let waiting =
-            Waiting { key: packet.key, since: now, bytes, payload: packet.payload > 0, ce: packet.ce };
+        let waiting = Waiting { key: packet.key, since: now, bytes, payload: packet.payload > 0, ce: packet.ce };
         self.queue.entry(self.part(packet)).or_default().push_back(waiting);
     }
 
@@ -212,8 +212,8 @@ impl LinkMeter {
         }
     }
 
-    /// Returns the results; `full` and `policed`: packets that the queue dropped because it was full, and that the policer
-    /// dropped, by their own counters.
+    /// Returns the results; `full` and `policed`: packets that the queue dropped because it was full, and that the
+    /// policer dropped, by their own counters.
     pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64, policed: u64) -> QueueResult {
         let span = self.window.to.saturating_sub(self.window.from) as f64;
         let mean = |sum: u128| (span > 0.0).then(|| sum as f64 / span);
@@ -225,11 +225,9 @@ impl LinkMeter {
             departures: self.departures,
             delivered: self.delivered,
             waiting_at_start: self.waiting_at_start,
-            waiting_at_end: (self.waiting_at_start + self.arrivals)
-                .saturating_sub(self.departures + self.drops),
+            waiting_at_end: (self.waiting_at_start + self.arrivals).saturating_sub(self.departures + self.drops),
             on_wire_at_start: self.on_wire_at_start,
-            on_wire_at_end: (self.on_wire_at_start + self.departures)
-                .saturating_sub(self.delivered + self.wire_losses),
+            on_wire_at_end: (self.on_wire_at_start + self.departures).saturating_sub(self.delivered + self.wire_losses),
             drops: self.drops,
             drops_full: self.drops.min(full),
             drops_early: self.drops.saturating_sub(full + policed),
@@ -258,7 +256,8 @@ impl LinkMeter {
         }
     }
 
-    /// Passes on the rows so far of each series that has at least so many bytes. All observations before `complete` were made.
+    /// Passes on the rows so far of each series that has at least so many bytes. All observations before `complete`
+    /// were made.
     pub(crate) fn drain(&mut self, name: &str, least: usize, complete: u64, sink: &mut dyn FnMut(Table)) {
         if self.series.is_due(least) {
             // A packet in the queue may depart or be dropped: then its arrival is a row.

@@ -1,7 +1,7 @@
 //! The series of one direction of a link: backlog, departures, drops.
 //!
-//! A packet's arrival is a row of the backlog only once the packet departs, and a drop is observed when a later packet has
-//! departed. So the rows of a time are complete once no packet that arrived before it is in the queue.
+//! A packet's arrival is a row of the backlog only once the packet departs, and a drop is observed when a later packet
+//! has departed. So the rows of a time are complete once no packet that arrived before it is in the queue.
 
 use dumbbell_plan::SeriesPlan;
 use dumbbell_qdisc::DropReason;
@@ -89,8 +89,8 @@ impl LinkSeries {
         (self.arrivals.len() + self.left.len()) * CHANGE + self.drops.len() * DROP
     }
 
-    /// Returns true if a series has at least so many bytes that may be passed on. Rows that were incomplete the last time are
-    /// looked at again when there are twice as many.
+    /// Returns true if a series has at least so many bytes that may be passed on. Rows that were incomplete the last
+    /// time are looked at again when there are twice as many.
     pub(super) fn is_due(&self, least: usize) -> bool {
         self.incomplete() >= least.max(2 * self.kept) || self.departures.rows() * DEPARTURE >= least
     }
@@ -134,8 +134,7 @@ impl LinkSeries {
         self.arrivals.sort_unstable();
         let arrived = self.arrivals.partition_point(|(t, _)| *t < end);
         let left = self.left.partition_point(|(t, _)| *t < end);
-        let mut changes: Vec<(u64, i64, u32)> =
-            self.arrivals.drain(..arrived).map(|(t, size)| (t, 1, size)).collect();
+        let mut changes: Vec<(u64, i64, u32)> = self.arrivals.drain(..arrived).map(|(t, size)| (t, 1, size)).collect();
         changes.extend(self.left.drain(..left).map(|(t, size)| (t, -1, size)));
         changes.sort_by_key(|(t, ..)| *t); // stable: an arrival precedes its departure at the same instant
         let mut table = QueueTable::default();

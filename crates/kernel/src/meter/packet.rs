@@ -1,12 +1,11 @@
-//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 8200 §3, RFC 9293 §3.1, RFC 2018 §3,
-//! RFC 768]. The flow and the direction follow from the addresses of the hosts (`plan/hosts.rs`).
+//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 8200 §3, RFC 9293 §3.1, RFC
+//! 2018 §3, RFC 768]. The flow and the direction follow from the addresses of the hosts (`plan/hosts.rs`).
 
 use crate::plan::hosts::direction_of;
 use dumbbell_sim::ecn_of;
 use dumbbell_wire::protocol::{ICMP, ICMPV6, TCP, UDP};
 use dumbbell_wire::{
-    Checksum, Ecn, IcmpHeader, IpVersion, Ipv4Header, Ipv6Header, SackBlocks, Seq, TcpFlags, TcpHeader,
-    TcpOptions,
+    Checksum, Ecn, IcmpHeader, IpVersion, Ipv4Header, Ipv6Header, SackBlocks, Seq, TcpFlags, TcpHeader, TcpOptions,
 };
 use std::net::IpAddr;
 
@@ -102,8 +101,8 @@ impl Packet {
     }
 
     /// Reads the headers of a packet of a known direction; None if it is neither TCP nor UDP nor ICMP. Without an
-    /// identification (IPv6), packets with the same headers have the same key: they keep their order in queues, so that each is
-    /// taken for the first of them.
+    /// identification (IPv6), packets with the same headers have the same key: they keep their order in queues, so that
+    /// each is taken for the first of them.
     #[must_use]
     pub fn read_as(direction: u32, bytes: &[u8]) -> Option<Packet> {
         let ip = Ip::read(bytes)?;
@@ -121,8 +120,7 @@ impl Packet {
             ICMPV6 => {
                 let header = IcmpHeader::new(content)?;
                 // Echoes have a sequence number.
-                packet.key =
-                    content.get(4..8).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])));
+                packet.key = content.get(4..8).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])));
                 (header.kind() < OWN_ICMPV6).then_some(packet)
             }
             TCP => {
@@ -148,8 +146,8 @@ impl Packet {
     }
 }
 
-/// Returns a sum over the fields of a TCP header that distinguish packets with the same sequence number: acknowledgment, flags,
-/// window, options.
+/// Returns a sum over the fields of a TCP header that distinguish packets with the same sequence number:
+/// acknowledgment, flags, window, options.
 fn digest(header: &[u8], options: &[u8]) -> u16 {
     let mut sum = Checksum::default();
     sum.add(header.get(8..16).unwrap_or(&[]));

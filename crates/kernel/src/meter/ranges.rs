@@ -9,8 +9,7 @@ impl Ranges {
     pub(crate) fn add(&mut self, start: u64, end: u64) -> u64 {
         let first = self.0.partition_point(|(_, e)| *e < start);
         let beyond = self.0.partition_point(|(s, _)| *s <= end);
-        let known: u64 =
-            self.0[first..beyond].iter().map(|(s, e)| (*e).min(end).saturating_sub((*s).max(start))).sum();
+        let known: u64 = self.0[first..beyond].iter().map(|(s, e)| (*e).min(end).saturating_sub((*s).max(start))).sum();
         let merged = self.0[first..beyond].iter().fold((start, end), |(a, b), (s, e)| (a.min(*s), b.max(*e)));
         self.0.splice(first..beyond, [merged]);
         known

@@ -1,8 +1,8 @@
 //! Outstanding segments of a sender as its tap observes them, and the packets that an ACK reports: the input of
 //! [`dumbbell_sim::meter::AckTimes`].
 //!
-//! With offloads the tap observes super-packets. ACKs, SACK blocks and retransmissions may cover a part of one; it is then
-//! cut there, and each part has its own number of transmissions and its own report.
+//! With offloads the tap observes super-packets. ACKs, SACK blocks and retransmissions may cover a part of one; it is
+//! then cut there, and each part has its own number of transmissions and its own report.
 
 use super::ranges::Ranges;
 use dumbbell_tcp::{DeliveredSegment, SegmentFate};
@@ -85,23 +85,15 @@ impl Segments {
         }
     }
 
-    /// Records an ACK with its SACK blocks, of which the parts below the cumulative ACK (D-SACK [RFC 2883 §4]) are ignored;
-    /// returns the packets that it covers or newly SACKs.
-    pub(crate) fn acknowledged(
-        &mut self,
-        ack: u64,
-        blocks: impl Iterator<Item = (u64, u64)>,
-    ) -> Vec<DeliveredSegment> {
+    /// Records an ACK with its SACK blocks, of which the parts below the cumulative ACK (D-SACK [RFC 2883 §4]) are
+    /// ignored; returns the packets that it covers or newly SACKs.
+    pub(crate) fn acknowledged(&mut self, ack: u64, blocks: impl Iterator<Item = (u64, u64)>) -> Vec<DeliveredSegment> {
         let mut packets = Vec::new();
         let ack = ack.min(self.highest);
         if ack > self.acked {
             let count = self.cut(ack);
             packets.extend(self.waiting.drain(..count).map(|s| {
-                s.delivered(if s.sacked {
-                    SegmentFate::AcknowledgedAfterSack
-                } else {
-                    SegmentFate::Acknowledged
-                })
+                s.delivered(if s.sacked { SegmentFate::AcknowledgedAfterSack } else { SegmentFate::Acknowledged })
             }));
             self.acked = ack;
             self.sacked.remove_below(ack);

@@ -93,8 +93,8 @@ impl SocketColumns {
         }
     }
 
-    /// Passes on the rows so far if they have at least so many bytes. A part before the first state of the congestion control
-    /// lacks its columns.
+    /// Passes on the rows so far if they have at least so many bytes. A part before the first state of the congestion
+    /// control lacks its columns.
     pub(crate) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
         if self.cc_infos.is_empty() || self.cc_infos.len() * ROW < least {
             return;

@@ -1,5 +1,5 @@
-//! A tap: a packet socket on all interfaces of a namespace. The kernel writes the headers of all packets, with timestamps, to
-//! a ring [packet(7), Linux Documentation/networking/packet_mmap.rst].
+//! A tap: a packet socket on all interfaces of a namespace. The kernel writes the headers of all packets, with
+//! timestamps, to a ring [packet(7), Linux Documentation/networking/packet_mmap.rst].
 
 use crate::error::{KernelError, Step};
 use crate::meter::packet::{Packet, fill_checksum};
@@ -117,8 +117,7 @@ impl Tap {
     /// Returns the packets lost since the last call because the ring was full (`tp_drops`).
     pub(crate) fn missed(&self) -> Result<u32, KernelError> {
         let mut counts = [0; 8];
-        sys::option(&self.fd, libc::SOL_PACKET, PACKET_STATISTICS, &mut counts)
-            .step(|| "packet statistics".into())?;
+        sys::option(&self.fd, libc::SOL_PACKET, PACKET_STATISTICS, &mut counts).step(|| "packet statistics".into())?;
         Ok(u32::from_ne_bytes(head(&counts[4..])))
     }
 }

@@ -1,5 +1,5 @@
-//! Reads `TCP_CC_INFO`, the state of a congestion control [Linux inet_diag.h union tcp_cc_info], under the simulator's column
-//! names.
+//! Reads `TCP_CC_INFO`, the state of a congestion control [Linux inet_diag.h union tcp_cc_info], under the simulator's
+//! column names.
 
 use crate::netlink::head;
 use crate::sys;
@@ -33,11 +33,12 @@ pub(crate) fn read(variant: &str, bytes: &[u8]) -> CcInfo {
     let time = |n: usize| word(n).filter(|us| *us < UNKNOWN).map_or(f64::NAN, |us| f64::from(us) / 1e6);
     let info = |columns, values| CcInfo { columns, values };
     match (variant, bytes.len()) {
-        // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt [Linux tcp_vegas.c tcp_vegas_get_info;
-        // tcp_yeah.c has the same function].
+        // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt [Linux tcp_vegas.c
+        // tcp_vegas_get_info; tcp_yeah.c has the same function].
         ("vegas", 16..) => info(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
         ("yeah", 16..) => info(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
-        // tcpvegas_info with baseRTT in tcpv_minrtt [Linux tcp_illinois.c tcp_illinois_info, tcp_westwood.c tcp_westwood_info].
+        // tcpvegas_info with baseRTT in tcpv_minrtt [Linux tcp_illinois.c tcp_illinois_info, tcp_westwood.c
+        // tcp_westwood_info].
         ("illinois" | "westwood", 16..) => info(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
         // tcpvegas_info with the minimum RTT in tcpv_minrtt [Linux tcp_nv.c tcpnv_get_info].
         ("nv", 16..) => info(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
@@ -71,10 +72,7 @@ mod tests {
     #[test]
     fn fields_are_read_under_the_simulators_names() {
         let vegas = bytes(&[1, 5, 40_000, 42_500]);
-        assert_eq!(
-            read("vegas", &vegas),
-            CcInfo { columns: &["base_rtt", "rtt"], values: [0.04, 0.0425, 0.0, 0.0] }
-        );
+        assert_eq!(read("vegas", &vegas), CcInfo { columns: &["base_rtt", "rtt"], values: [0.04, 0.0425, 0.0, 0.0] });
         assert_eq!(read("westwood", &vegas).values[0], 0.0425);
         // A round without a sample so far.
         assert!(read("vegas", &bytes(&[1, 0, 40_000, UNKNOWN])).values[1].is_nan());

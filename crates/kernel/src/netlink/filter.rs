@@ -1,10 +1,8 @@
-//! Filters that choose packets by their source address, with a class or a policer as verdict, and the policers' counters
-//! [Linux pkt_cls.h, cls_flower.c fl_change, act_police.c tcf_police_init, rtnetlink.h tcamsg].
+//! Filters that choose packets by their source address, with a class or a policer as verdict, and the policers'
+//! counters [Linux pkt_cls.h, cls_flower.c fl_change, act_police.c tcf_police_init, rtnetlink.h tcamsg].
 
 use super::message::{Message, Netlink, attributes, head};
-use super::traffic_control::{
-    NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words,
-};
+use super::traffic_control::{NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words};
 use crate::error::KernelError;
 use crate::plan::policer::Policer;
 use std::net::IpAddr;
@@ -31,8 +29,8 @@ const TCA_POLICE_TBF: u16 = 1;
 const TCA_POLICE_RATE: u16 = 2;
 const TCA_POLICE_RATE64: u16 = 8;
 const TC_ACT_SHOT: u32 = 2;
-/// Bytes of a step of the table of transmission times, as a power of two. The kernel asks for such a table, and computes the
-/// times itself [Linux act_police.c tcf_police_init, sch_generic.c psched_ratecfg_precompute].
+/// Bytes of a step of the table of transmission times, as a power of two. The kernel asks for such a table, and
+/// computes the times itself [Linux act_police.c tcf_police_init, sch_generic.c psched_ratecfg_precompute].
 const CELL_LOG: u8 = 8;
 const RATE_TABLE: [u8; 1024] = [0; 1024];
 /// Length from which all packets are dropped (`tcfp_mtu`): none [Linux act_police.c tcf_police_act].
@@ -58,9 +56,7 @@ pub(crate) fn add_policer(net: &Netlink, policer: &Policer) -> Result<(), Kernel
         }
         add(net, *index, INGRESS, *source, |m| {
             m.nested(TCA_FLOWER_ACT, |m| {
-                m.nested(FIRST, |m| {
-                    m.text(TCA_ACT_KIND, "police").nested(TCA_ACT_OPTIONS, |m| police(m, policer))
-                })
+                m.nested(FIRST, |m| m.text(TCA_ACT_KIND, "police").nested(TCA_ACT_OPTIONS, |m| police(m, policer)))
             })
         })?;
     }
@@ -89,14 +85,13 @@ fn add(
     let mut message = fixed(index, 0, parent);
     // tcm_info: priority and protocol.
     message[16..].copy_from_slice(&(priority << 16 | u32::from(u16::from_ne_bytes(protocol))).to_ne_bytes());
-    let message =
-        Message::new(libc::RTM_NEWTFILTER, NEW, &message).text(TCA_KIND, "flower").nested(TCA_OPTIONS, |m| {
-            verdict(
-                m.attribute(TCA_FLOWER_KEY_ETH_TYPE, &protocol)
-                    .attribute(key, &address)
-                    .attribute(mask, &vec![0xff; address.len()]),
-            )
-        });
+    let message = Message::new(libc::RTM_NEWTFILTER, NEW, &message).text(TCA_KIND, "flower").nested(TCA_OPTIONS, |m| {
+        verdict(
+            m.attribute(TCA_FLOWER_KEY_ETH_TYPE, &protocol)
+                .attribute(key, &address)
+                .attribute(mask, &vec![0xff; address.len()]),
+        )
+    });
     net.request(message, || format!("filter for {source} at v{index}"))
 }
 

@@ -28,19 +28,11 @@ fn ifinfomsg(index: u32, up: bool) -> Vec<u8> {
 }
 
 fn named(message: Message, end: &Interface, mtu: u32) -> Message {
-    message
-        .text(libc::IFLA_IFNAME, &end.name())
-        .attribute(libc::IFLA_ADDRESS, &end.mac())
-        .number(libc::IFLA_MTU, mtu)
+    message.text(libc::IFLA_IFNAME, &end.name()).attribute(libc::IFLA_ADDRESS, &end.mac()).number(libc::IFLA_MTU, mtu)
 }
 
 /// Makes a veth pair: the first interface in this socket's namespace, the second in `peer_namespace`.
-pub(crate) fn add_veth(
-    net: &Netlink,
-    wire: &VethPair,
-    mtu: u32,
-    peer_namespace: &OwnedFd,
-) -> Result<(), KernelError> {
+pub(crate) fn add_veth(net: &Netlink, wire: &VethPair, mtu: u32, peer_namespace: &OwnedFd) -> Result<(), KernelError> {
     let [a, b] = &wire.ends;
     let message = Message::new(libc::RTM_NEWLINK, NEW, &ifinfomsg(a.index, false));
     let message = named(message, a, mtu).nested(libc::IFLA_LINKINFO, |m| {
@@ -105,12 +97,7 @@ pub(crate) fn add_address(net: &Netlink, index: u32, address: IpAddr) -> Result<
 }
 
 /// Adds the permanent neighbor entry of the other end of a veth pair.
-pub(crate) fn add_neighbor(
-    net: &Netlink,
-    ip: IpVersion,
-    index: u32,
-    mac: [u8; 6],
-) -> Result<(), KernelError> {
+pub(crate) fn add_neighbor(net: &Netlink, ip: IpVersion, index: u32, mac: [u8; 6]) -> Result<(), KernelError> {
     let state = libc::NUD_PERMANENT.to_ne_bytes();
     let (family, bytes) = family_and_bytes(peer(ip));
     let fixed = [&[family, 0, 0, 0], &index.to_ne_bytes()[..], &state, &[0, 0]].concat();
@@ -120,8 +107,8 @@ pub(crate) fn add_neighbor(
     net.request(message, || format!("neighbor of interface {index}"))
 }
 
-/// Adds a route. `source` is the source address of packets from here, `congctl` the congestion control of connections that
-/// choose none; it may be restricted, unlike the default of a namespace.
+/// Adds a route. `source` is the source address of packets from here, `congctl` the congestion control of connections
+/// that choose none; it may be restricted, unlike the default of a namespace.
 pub(crate) fn add_route(
     net: &Netlink,
     route: &Route,
@@ -132,16 +119,7 @@ pub(crate) fn add_route(
     let (family, gateway) = family_and_bytes(peer(ip));
     let bits = if route.to.is_some() { gateway.len() as u8 * 8 } else { 0 };
     let fixed = [
-        &[
-            family,
-            bits,
-            0,
-            0,
-            libc::RT_TABLE_MAIN,
-            libc::RTPROT_STATIC,
-            libc::RT_SCOPE_UNIVERSE,
-            libc::RTN_UNICAST,
-        ],
+        &[family, bits, 0, 0, libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST],
         &RTNH_F_ONLINK.to_ne_bytes()[..],
     ]
     .concat();

@@ -85,8 +85,7 @@ impl Netlink {
     }
 
     fn open(protocol: i32) -> Result<Netlink, KernelError> {
-        let fd = sys::blocking_socket(libc::AF_NETLINK, libc::SOCK_RAW, protocol)
-            .step(|| "netlink socket".into())?;
+        let fd = sys::blocking_socket(libc::AF_NETLINK, libc::SOCK_RAW, protocol).step(|| "netlink socket".into())?;
         Ok(Netlink { fd })
     }
 

@@ -3,9 +3,7 @@
 
 use super::filter::add_class_filter;
 use super::message::{Message, Netlink, attributes, head};
-use super::traffic_control::{
-    NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words,
-};
+use super::traffic_control::{NEW, TC_LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, TCA_STATS_QUEUE, fixed, words};
 use crate::error::KernelError;
 use crate::plan::qdisc::{Qdisc, Value, supported};
 use crate::plan::veth::Interface;
@@ -61,8 +59,7 @@ impl Qdisc {
                     .number(TCA_RED_MAX_P, red.max_p())
             }),
             Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {
-                let mut parms =
-                    words(&[*quantum, *perturb, *limit, *divisor, *flows, *depth, u32::from(*headdrop)]);
+                let mut parms = words(&[*quantum, *perturb, *limit, *divisor, *flows, *depth, u32::from(*headdrop)]);
                 parms.extend([0; SFQ_RED]);
                 message.attribute(TCA_OPTIONS, &parms)
             }
@@ -77,33 +74,29 @@ impl Qdisc {
             Qdisc::Tbf { rate_bps, burst, .. } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
-                // tc_tbf_qopt: a rate for Ethernet frames, no peak rate. A limit makes the kernel create an inner discipline
-                // [Linux sch_tbf.c tbf_change]; the link's queue replaces it.
+                // tc_tbf_qopt: a rate for Ethernet frames, no peak rate. A limit makes the kernel create an inner
+                // discipline [Linux sch_tbf.c tbf_change]; the link's queue replaces it.
                 let mut parms = vec![0, TC_LINKLAYER_ETHERNET, 0, 0, 0, 0, 0, 0];
                 parms.extend(words(&[word, 0, 0, 0, NO_LIMIT, 0, 0]));
                 message.nested(TCA_OPTIONS, |m| {
-                    let m = m
-                        .attribute(TCA_TBF_PARMS, &parms)
-                        .number(TCA_TBF_BURST, (*burst).min(NO_LIMIT.into()) as u32);
-                    if rate > u64::from(u32::MAX) {
-                        m.attribute(TCA_TBF_RATE64, &rate.to_ne_bytes())
-                    } else {
-                        m
-                    }
+                    let m =
+                        m.attribute(TCA_TBF_PARMS, &parms).number(TCA_TBF_BURST, (*burst).min(NO_LIMIT.into()) as u32);
+                    if rate > u64::from(u32::MAX) { m.attribute(TCA_TBF_RATE64, &rate.to_ne_bytes()) } else { m }
                 })
             }
             // tc_htb_glob: packets without a class go to class 1.
             Qdisc::Htb { .. } => message.nested(TCA_OPTIONS, |m| {
                 m.attribute(TCA_HTB_INIT, &words(&[HTB_VERSION, HTB_RATE_TO_QUANTUM, 1, 0, 0]))
             }),
-            Qdisc::Ets { .. } => message
-                .nested(TCA_OPTIONS, |m| m.attribute(TCA_ETS_NBANDS, &[1]).attribute(TCA_ETS_NSTRICT, &[1])),
+            Qdisc::Ets { .. } => {
+                message.nested(TCA_OPTIONS, |m| m.attribute(TCA_ETS_NBANDS, &[1]).attribute(TCA_ETS_NSTRICT, &[1]))
+            }
             Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed, inner: _ } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 let share = (loss * f64::from(u32::MAX)).round() as u32;
-                // tc_netem_qopt: latency, limit, loss, gap, duplicate, jitter. TCA_NETEM_LATENCY64 and TCA_NETEM_JITTER64
-                // replace latency and jitter [Linux sch_netem.c netem_change].
+                // tc_netem_qopt: latency, limit, loss, gap, duplicate, jitter. TCA_NETEM_LATENCY64 and
+                // TCA_NETEM_JITTER64 replace latency and jitter [Linux sch_netem.c netem_change].
                 message.nested(TCA_OPTIONS, |m| {
                     let m = m.raw(&words(&[0, NO_LIMIT, share, 0, 0, 0]));
                     let m = if rate == 0 {
@@ -126,7 +119,8 @@ pub(crate) fn add_qdisc(net: &Netlink, end: &Interface, qdisc: &Qdisc) -> Result
     add(net, end, qdisc, SHAPER, TC_H_ROOT)
 }
 
-/// Handle of the shaper at an interface, the class in it that has the link's queue, and the class of the band around RED.
+/// Handle of the shaper at an interface, the class in it that has the link's queue, and the class of the band around
+/// RED.
 const SHAPER: u32 = 0x1_0000;
 const QUEUE_PARENT: u32 = SHAPER + 1;
 const BAND: u32 = 2 * SHAPER + 1;
@@ -168,13 +162,7 @@ fn add(net: &Netlink, end: &Interface, qdisc: &Qdisc, handle: u32, parent: u32) 
 }
 
 /// Adds the only class of an htb.
-fn add_htb_class(
-    net: &Netlink,
-    end: &Interface,
-    handle: u32,
-    rate_bps: u64,
-    burst: u64,
-) -> Result<(), KernelError> {
+fn add_htb_class(net: &Netlink, end: &Interface, handle: u32, rate_bps: u64, burst: u64) -> Result<(), KernelError> {
     let rate = rate_bps / 8;
     let ticks = u128::from(burst) * 1_000_000_000 / u128::from(rate.max(1)) / TICK_NS;
     let ticks = u32::try_from(ticks).unwrap_or(u32::MAX).max(1);
@@ -230,8 +218,7 @@ pub(crate) fn statistics(net: &Netlink) -> Result<Vec<QdiscStats>, KernelError> 
         message,
         || "queue statistics".into(),
         |body| {
-            let mut stats =
-                QdiscStats { index: u32::from_ne_bytes(head(&body[4..])), ..QdiscStats::default() };
+            let mut stats = QdiscStats { index: u32::from_ne_bytes(head(&body[4..])), ..QdiscStats::default() };
             let parent = u32::from_ne_bytes(head(body.get(12..).unwrap_or(&[])));
             for (kind, value) in attributes(body.get(20..).unwrap_or(&[])) {
                 match kind {

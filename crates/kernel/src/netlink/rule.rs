@@ -26,8 +26,8 @@ fn rule(kind: u16, flags: i32, table: u8, priority: u32) -> Message {
     Message::new(kind, flags, &fixed).number(FRA_PRIORITY, priority).attribute(FRA_PROTOCOL, &[OURS])
 }
 
-/// Routes TCP and UDP packets whose source or destination port is in the range over `interface`. Packets that come from it
-/// are routed as if there were no such rules.
+/// Routes TCP and UDP packets whose source or destination port is in the range over `interface`. Packets that come from
+/// it are routed as if there were no such rules.
 pub(crate) fn add_rules(net: &Netlink, interface: &str, ports: (u16, u16)) -> Result<(), KernelError> {
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
     let new = libc::RTM_NEWRULE;
@@ -36,9 +36,8 @@ pub(crate) fn add_rules(net: &Netlink, interface: &str, ports: (u16, u16)) -> Re
     let range = [ports.0.to_ne_bytes(), ports.1.to_ne_bytes()].concat();
     for protocol in [libc::IPPROTO_TCP as u8, libc::IPPROTO_UDP as u8] {
         for side in [FRA_SPORT_RANGE, FRA_DPORT_RANGE] {
-            let entering = rule(new, flags, TABLE, ENTERING)
-                .attribute(FRA_IP_PROTO, &[protocol])
-                .attribute(side, &range);
+            let entering =
+                rule(new, flags, TABLE, ENTERING).attribute(FRA_IP_PROTO, &[protocol]).attribute(side, &range);
             net.request(entering, || format!("rule for ports {}-{}", ports.0, ports.1))?;
         }
     }

@@ -41,9 +41,10 @@ pub(crate) struct Socket {
 
 /// The connections of a flow's two hosts.
 ///
-/// To list the connections of a namespace, the kernel reads the hash table of all namespaces [Linux net/ipv4/inet_diag.c,
-/// inet_diag_dump_icsk]. With 262,144 entries, as on a machine with much memory, both hosts take 2 ms. The state of one
-/// connection takes some microseconds. So between two lists only the busiest connection of the last one is read.
+/// To list the connections of a namespace, the kernel reads the hash table of all namespaces [Linux
+/// net/ipv4/inet_diag.c, inet_diag_dump_icsk]. With 262,144 entries, as on a machine with much memory, both hosts take
+/// 2 ms. The state of one connection takes some microseconds. So between two lists only the busiest connection of the
+/// last one is read.
 pub(crate) struct Connections {
     hosts: [Netlink; 2],
     family: i32,
@@ -67,8 +68,7 @@ impl Connections {
             return Ok(Some(socket));
         }
         let start = Instant::now();
-        let [here, there] =
-            [busiest_of(&self.hosts[0], self.family)?, busiest_of(&self.hosts[1], self.family)?];
+        let [here, there] = [busiest_of(&self.hosts[0], self.family)?, busiest_of(&self.hosts[1], self.family)?];
         self.listed = Instant::now();
         self.cost = self.listed - start;
         let found = [(0, here), (1, there)].into_iter().filter_map(|(host, socket)| Some((host, socket?)));
@@ -100,12 +100,11 @@ fn connection(net: &Netlink, family: i32, id: &[u8; SOCKID]) -> Option<Socket> {
     net.get(request(0, family, id)).ok().as_deref().and_then(read)
 }
 
-/// Returns a request with an `inet_diag_req_v2`: family, protocol, extensions (VEGASINFO requests the information of every
-/// variant), padding, states, identity.
+/// Returns a request with an `inet_diag_req_v2`: family, protocol, extensions (VEGASINFO requests the information of
+/// every variant), padding, states, identity.
 fn request(flags: i32, family: i32, id: &[u8; SOCKID]) -> Message {
-    let extensions = [INET_DIAG_INFO, INET_DIAG_VEGASINFO, INET_DIAG_CONG]
-        .iter()
-        .fold(0, |bits, kind| bits | 1 << (kind - 1));
+    let extensions =
+        [INET_DIAG_INFO, INET_DIAG_VEGASINFO, INET_DIAG_CONG].iter().fold(0, |bits, kind| bits | 1 << (kind - 1));
     let mut fixed = vec![family as u8, libc::IPPROTO_TCP as u8, extensions, 0];
     fixed.extend(STATES.to_ne_bytes());
     fixed.extend(id);
@@ -125,11 +124,5 @@ fn read(body: &[u8]) -> Option<Socket> {
     }
     let acked = u64::from_ne_bytes(head(info.get(TCPI_BYTES_ACKED..).unwrap_or(&[])));
     let cc_info = tcp_cc_info::read(&variant, cc_info);
-    (!info.is_empty()).then(|| Socket {
-        info: head(info),
-        cc_info,
-        variant,
-        acked,
-        id: head(&body[SOCKID_AT..]),
-    })
+    (!info.is_empty()).then(|| Socket { info: head(info), cc_info, variant, acked, id: head(&body[SOCKID_AT..]) })
 }

@@ -87,12 +87,7 @@ impl VethTopology {
                     ));
                 }
                 if let Some(qdisc) = &end.qdisc {
-                    steps.extend(commands(
-                        qdisc,
-                        &format!("tc -n '{namespace}' qdisc add dev {device}"),
-                        "root",
-                        1,
-                    ));
+                    steps.extend(commands(qdisc, &format!("tc -n '{namespace}' qdisc add dev {device}"), "root", 1));
                 }
                 if let Some(address) = self.namespaces[end.namespace].address {
                     steps.push(format!("ip -n '{namespace}' addr add {} dev {device}", whole(address)));
@@ -175,9 +170,12 @@ fn commands(qdisc: &Qdisc, start: &str, parent: &str, handle: u32) -> Vec<String
             all.push(format!("{named} parent {handle}: classid {handle}:{n:x} drr quantum {quantum}"));
             all.extend(commands(&class.queue, start, &format!("parent {handle}:{n:x}"), handle + n));
             let filter = start.replacen(" qdisc ", " filter ", 1);
-            all.extend(class.sources.iter().map(|source| {
-                format!("{filter} parent {handle}: {} classid {handle}:{n:x}", flower(*source))
-            }));
+            all.extend(
+                class
+                    .sources
+                    .iter()
+                    .map(|source| format!("{filter} parent {handle}: {} classid {handle}:{n:x}", flower(*source))),
+            );
         }
     }
     all

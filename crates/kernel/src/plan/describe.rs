@@ -2,8 +2,7 @@
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{
-    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, LinkSettings, Plan, Routes, TransportPlan,
-    WorkloadPlan,
+    AppPlan, ArrivalsPlan, ConnectionsPlan, FlowPlan, LinkPlan, LinkSettings, Plan, Routes, TransportPlan, WorkloadPlan,
 };
 use dumbbell_units::{Dur, Rate};
 use std::net::IpAddr;
@@ -36,10 +35,7 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     let rate = match (opportunities, rate_course) {
         (Some(trace), _) => {
             let opportunities: u64 = trace.counts.iter().map(|(_, count)| count).sum();
-            format!(
-                "{opportunities} opportunities of 1500 bytes in {}, repeated",
-                Dur::millis(trace.period_ms)
-            )
+            format!("{opportunities} opportunities of 1500 bytes in {}, repeated", Dur::millis(trace.period_ms))
         }
         (None, Some(course)) => over_time(course, |bps| Rate(bps).to_string()),
         (None, None) => wifi(plan, link).unwrap_or_else(|| Rate(*rate_bps).to_string()),
@@ -48,9 +44,10 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
         Some(course) => over_time(course, |ns| Dur(ns).to_string()) + reorders(*delay_reorders),
         None => Dur(*delay_ns).to_string(),
     };
-    let parameters = queue.params.iter().map(|(key, value)| {
-        format!(" {key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    });
+    let parameters = queue
+        .params
+        .iter()
+        .map(|(key, value)| format!(" {key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     let mut parts = vec![format!("link {name}: {rate}"), format!("delay {delay}")];
     parts.push(format!("queue {}{}", queue.name, parameters.collect::<String>()));
     if *overhead_bytes > 0 {
@@ -78,9 +75,7 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     }
     match corruption {
         None => {}
-        Some(CorruptionPlan::Packets(share)) => {
-            parts.push(format!("corrupts {} of packets", percent(*share)))
-        }
+        Some(CorruptionPlan::Packets(share)) => parts.push(format!("corrupts {} of packets", percent(*share))),
         Some(CorruptionPlan::Bits(share)) => parts.push(format!("corrupts a bit with probability {share:e}")),
     }
     if let Some(jitter) = jitter {
@@ -117,10 +112,7 @@ fn wifi(plan: &Plan, link: &LinkPlan) -> Option<String> {
     let (stations, background) = (wifi.stations.len(), wifi.background.len());
     let standard = wifi.standard.name();
     let up_to = wifi.modes().all[..wifi.modes().data].iter().map(|m| m.bps).max().unwrap_or(0);
-    Some(format!(
-        "Wi-Fi {standard} up to {}, {of}, {stations} stations, {background} of the model",
-        Rate(up_to)
-    ))
+    Some(format!("Wi-Fi {standard} up to {}, {of}, {stations} stations, {background} of the model", Rate(up_to)))
 }
 
 fn percent(share: f64) -> String {
@@ -156,8 +148,7 @@ pub(crate) fn flow(
         path.push(link.name.as_str());
         node = link.to;
     }
-    let mut parts =
-        format!("flow {}: {} from {from} to {to} by {}", flow.name, carries(flow), path.join(", "));
+    let mut parts = format!("flow {}: {} from {from} to {to} by {}", flow.name, carries(flow), path.join(", "));
     if let Some(variant) = variant {
         parts += &format!(", TCP_CONGESTION {variant}");
     }

@@ -1,5 +1,6 @@
-//! Namespaces of a plan, and the hosts of its flows with their addresses, sysctls and routes: shared by the veth and the TUN
-//! topology. Sysctls [Linux sysctl_net_ipv4.c ipv4_net_table]; route metrics [ip-route(8), Linux rtnetlink.h RTAX_INITCWND].
+//! Namespaces of a plan, and the hosts of its flows with their addresses, sysctls and routes: shared by the veth and
+//! the TUN topology. Sysctls [Linux sysctl_net_ipv4.c ipv4_net_table]; route metrics [ip-route(8), Linux rtnetlink.h
+//! RTAX_INITCWND].
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
@@ -65,8 +66,9 @@ pub(crate) struct HostPair {
     pub(crate) window: Option<u32>,
 }
 
-/// Returns the source address of a direction: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two bytes; in
-/// IPv6, 2001:db8:1::M and 2001:db8:2::M [RFC 3849] with M = N + 1, because 0 is the routers' [RFC 4291 §2.6.1].
+/// Returns the source address of a direction: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two
+/// bytes; in IPv6, 2001:db8:1::M and 2001:db8:2::M [RFC 3849] with M = N + 1, because 0 is the routers' [RFC 4291
+/// §2.6.1].
 pub(crate) fn address_of(ip: IpVersion, direction: u32) -> IpAddr {
     let (flow, side) = ((direction / 2) as u16, 1 + (direction % 2) as u8);
     match ip {
@@ -97,8 +99,7 @@ pub(crate) fn direction_of(address: IpAddr) -> Option<u32> {
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
     if let AppPlan::Video(_) | AppPlan::Objects(_) = flow.application {
-        let message =
-            format!("the kernel has no model of a {}: back end 'sim' runs it", flow.application.kind());
+        let message = format!("the kernel has no model of a {}: back end 'sim' runs it", flow.application.kind());
         return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
     }
     let (variant, stack) = match &flow.transport {
@@ -113,10 +114,7 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
         }
         TransportPlan::Tcp { tls: Some(_), .. } => {
             let place = format!("flows.{}.tls", flow.name);
-            return Err(KernelError::refused(
-                &place,
-                "the kernel's flows have no TLS: back end 'sim' runs it",
-            ));
+            return Err(KernelError::refused(&place, "the kernel's flows have no TLS: back end 'sim' runs it"));
         }
         TransportPlan::Tcp { variant, stack, tls: None } => {
             let name = kernel_variant(&flow.name, variant)?.name;
@@ -126,8 +124,7 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
     let addresses = [0, 1].map(|side| address_of(flow.ip, 2 * number as u32 + side));
     let KernelStack { initcwnd, advmss, window, sysctls } = stack;
     let of_sockets = [("window", window.is_some()), ("nagle", flow.sets_nodelay())];
-    if let (Some((key, _)), AppPlan::Program { .. }) =
-        (of_sockets.iter().find(|(_, given)| *given), &flow.application)
+    if let (Some((key, _)), AppPlan::Program { .. }) = (of_sockets.iter().find(|(_, given)| *given), &flow.application)
     {
         let place = format!("flows.{}.stack.{key}", flow.name);
         return Err(KernelError::refused(
@@ -153,8 +150,7 @@ pub(crate) fn refuse_module_parameters(plan: &Plan) -> Result<(), KernelError> {
         let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
         if let Some((key, _)) = variant.params.iter().next() {
             kernel_variant(&flow.name, variant)?;
-            let message =
-                "a host's kernel has one set of parameters for all its users: back end 'uml' can set them";
+            let message = "a host's kernel has one set of parameters for all its users: back end 'uml' can set them";
             return Err(KernelError::refused(&format!("flows.{}.variant.{key}", flow.name), message));
         }
     }
@@ -170,8 +166,8 @@ fn host_sysctls(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     common.into_iter().map(|(k, v)| (k, v.to_owned())).chain(own.iter().cloned()).collect()
 }
 
-/// Returns the MTU: the largest datagram that a flow sends, and the largest segment that one asks for with its headers; 1500
-/// at least.
+/// Returns the MTU: the largest datagram that a flow sends, and the largest segment that one asks for with its headers;
+/// 1500 at least.
 pub(crate) fn mtu(plan: &Plan) -> u32 {
     plan.flows.iter().filter_map(packet).fold(MTU, u32::max)
 }

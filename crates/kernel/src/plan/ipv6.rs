@@ -1,5 +1,5 @@
-//! IPv6 in the namespaces of a run: settings, without which the kernel would send packets of its own [RFC 4861, RFC 4862,
-//! RFC 9777; Linux Documentation/networking/ip-sysctl.rst].
+//! IPv6 in the namespaces of a run: settings, without which the kernel would send packets of its own [RFC 4861, RFC
+//! 4862, RFC 9777; Linux Documentation/networking/ip-sysctl.rst].
 
 use crate::error::KernelError;
 use dumbbell_plan::Plan;

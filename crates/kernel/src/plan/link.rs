@@ -18,8 +18,8 @@ const SUPER_PACKET: u64 = 1 << 16;
 /// The end of refusals: which back ends support the feature.
 pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel or uml -o emulation=link do";
 
-/// Returns the shaper at the node's interface, and the netem at the interface of the link's namespace behind it. `crossings` are
-/// the directions of flows that cross the link.
+/// Returns the shaper at the node's interface, and the netem at the interface of the link's namespace behind it.
+/// `crossings` are the directions of flows that cross the link.
 pub(crate) fn qdiscs(
     plan: &Plan,
     link: &LinkPlan,
@@ -60,23 +60,18 @@ pub(crate) fn qdiscs(
         ("duplication", "copies of packets", duplication.is_some()),
         ("drops", "scripted drops", !drops.is_empty()),
     ];
-    let refuse =
-        |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
+    let refuse = |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
     if let Some((key, what, _)) = unsupported.iter().find(|(.., given)| *given) {
         return refuse(key, &format!("the kernel's own links don't have {what}: {SUPPORTED_BY}"));
     }
     let LossPlan::Independent(loss) = loss else {
-        return refuse(
-            "loss",
-            &format!("the kernel's own links don't have losses in bursts: {SUPPORTED_BY}"),
-        );
+        return refuse("loss", &format!("the kernel's own links don't have losses in bursts: {SUPPORTED_BY}"));
     };
     let jitter_ns = match jitter {
         None => 0,
         Some(JitterPlan::Uniform { max_ns }) => *max_ns,
         Some(_) => {
-            let message =
-                format!("the kernel's own links have uniform jitter only: give a time; {SUPPORTED_BY}");
+            let message = format!("the kernel's own links have uniform jitter only: give a time; {SUPPORTED_BY}");
             return refuse("jitter", &message);
         }
     };
@@ -88,8 +83,8 @@ pub(crate) fn qdiscs(
         (true, _) => packet.max(SUPER_PACKET),
         // Calibration sends packets of the MTU.
         (false, Kernel::Host) => packet,
-        // A bucket for more than one packet would release the next one before this one is sent: a place in the queue would be
-        // free too early, and phase effects would decide otherwise which flow takes it.
+        // A bucket for more than one packet would release the next one before this one is sent: a place in the queue
+        // would be free too early, and phase effects would decide otherwise which flow takes it.
         (false, Kernel::Guest) => packet.min(u64::from(largest_packet(plan)) + u64::from(*overhead_bytes)),
     };
     let queue = queue(plan, link, discipline, packet as u32, crossings)?;
@@ -109,12 +104,12 @@ pub(crate) fn qdiscs(
     Ok((shaper, target.has_netem(link).then_some(netem)))
 }
 
-/// Rate of a netem with jitter, bit/s. A netem with a rate keeps the order of packets; at this one their transmission takes less
-/// than 1 ns, so it doesn't space them [Linux sch_netem.c netem_enqueue, packet_time_ns].
+/// Rate of a netem with jitter, bit/s. A netem with a rate keeps the order of packets; at this one their transmission
+/// takes less than 1 ns, so it doesn't space them [Linux sch_netem.c netem_enqueue, packet_time_ns].
 const KEEPS_ORDER_BPS: u64 = 10_u64.pow(15);
 
-/// Returns a netem that delays packets by their transmission time only, with `netem` behind it. One netem with rate and jitter
-/// would space packets again after their jitter, so that a busy link had none [Linux sch_netem.c netem_enqueue].
+/// Returns a netem that delays packets by their transmission time only, with `netem` behind it. One netem with rate and
+/// jitter would space packets again after their jitter, so that a busy link had none [Linux sch_netem.c netem_enqueue].
 fn transmitted(rate_bps: u64, overhead: i32, netem: Qdisc) -> Qdisc {
     let inner = Some(Box::new(netem));
     Qdisc::Netem { rate_bps, overhead, delay_ns: 0, jitter_ns: 0, loss: 0.0, seed: 0, inner }

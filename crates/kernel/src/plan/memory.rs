@@ -1,5 +1,5 @@
-//! Sizes of the taps' rings [packet(7), Linux Documentation/networking/packet_mmap.rst], and the memory that the virtual
-//! machine needs for a topology.
+//! Sizes of the taps' rings [packet(7), Linux Documentation/networking/packet_mmap.rst], and the memory that the
+//! virtual machine needs for a topology.
 
 use crate::plan::target::Kernel;
 use crate::plan::tun::TunTopology;
@@ -8,13 +8,14 @@ use dumbbell_plan::{AppPlan, Plan};
 
 /// Interval of draining the taps, ns.
 pub(crate) const DRAIN: u64 = 10_000_000;
-/// Frame of a tap's ring, bytes: the kernel's headers (80, [Linux if_packet.h TPACKET2_HDRLEN] with padding), then up to
-/// 60 + 60 bytes of IP and TCP headers.
+/// Frame of a tap's ring, bytes: the kernel's headers (80, [Linux if_packet.h TPACKET2_HDRLEN] with padding), then up
+/// to 60 + 60 bytes of IP and TCP headers.
 pub(crate) const FRAME: usize = 256;
 /// Memory of a namespace and of a veth pair with its queue disciplines, bytes: measured with 1200 of each, rounded up.
 const NAMESPACE: u64 = 300_000;
 const VETH_PAIR: u64 = 100_000;
-/// Largest receive buffer of a packet socket of link emulation in virtual time, bytes: more than a host sends at one instant.
+/// Largest receive buffer of a packet socket of link emulation in virtual time, bytes: more than a host sends at one
+/// instant.
 pub(crate) const PACKET_BUFFER: u64 = 32 << 20;
 /// Memory for the packets in emulated queues, bytes.
 const PACKETS: u64 = 64 << 20;
@@ -46,8 +47,7 @@ impl VethTopology {
     /// Returns the memory for namespaces, interfaces, taps and send buffers, bytes.
     #[must_use]
     pub fn memory(&self, plan: &Plan) -> u64 {
-        let rings: usize =
-            (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
+        let rings: usize = (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
         let network = self.namespaces.len() as u64 * NAMESPACE + self.pairs.len() as u64 * VETH_PAIR;
         self.send_buffers + network + connections(plan) + (rings * FRAME) as u64
     }

@@ -1,5 +1,5 @@
-//! A link's policer: filters at the interfaces over which its packets reach the node, before they are forwarded into the
-//! queue. They share one action. A packet is chosen by its source address, and its length there is that of IP
+//! A link's policer: filters at the interfaces over which its packets reach the node, before they are forwarded into
+//! the queue. They share one action. A packet is chosen by its source address, and its length there is that of IP
 //! [Linux act_police.c tcf_police_act, dev.c sch_handle_ingress, cls_flower.c].
 
 use crate::error::KernelError;
@@ -42,8 +42,8 @@ impl Policer {
     }
 }
 
-/// Returns the policers of a plan. `input` returns the interface over which a direction's packets reach the node at the start
-/// of a link; None if they don't cross it.
+/// Returns the policers of a plan. `input` returns the interface over which a direction's packets reach the node at the
+/// start of a link; None if they don't cross it.
 pub(crate) fn policers(
     plan: &Plan,
     target: Target,
@@ -52,27 +52,21 @@ pub(crate) fn policers(
     let mut found = Vec::new();
     for (number, link) in plan.links.iter().enumerate() {
         let Some(policer) = link.policer else { continue };
-        let refuse =
-            |message: String| Err(KernelError::refused(&format!("links.{}.policer", link.name), message));
+        let refuse = |message: String| Err(KernelError::refused(&format!("links.{}.policer", link.name), message));
         if target.kernel == Kernel::Host {
             return refuse(format!(
                 "links of the host's kernel don't have policers: {SUPPORTED_BY}, and --backend uml"
             ));
         }
         if policer.marks {
-            return refuse(format!(
-                "the kernel's policer drops packets, and doesn't mark them: {SUPPORTED_BY}"
-            ));
+            return refuse(format!("the kernel's policer drops packets, and doesn't mark them: {SUPPORTED_BY}"));
         }
         let Ok(overhead) = u16::try_from(link.overhead_bytes) else {
             return refuse("the kernel counts a framing of at most 65535 bytes".into());
         };
         let (rate_bps, burst_bytes) = (policer.rate_bps, policer.burst_bytes);
         if rate_bps < LEAST_BPS {
-            return refuse(format!(
-                "{} given: the kernel's rates begin at {LEAST_BPS} bit/s",
-                Rate(rate_bps)
-            ));
+            return refuse(format!("{} given: the kernel's rates begin at {LEAST_BPS} bit/s", Rate(rate_bps)));
         }
         let ticks = u128::from(burst_bytes) * 8_000_000_000 / u128::from(rate_bps) / TICK_NS;
         let Ok(burst_ticks) = u32::try_from(ticks) else {
@@ -83,8 +77,7 @@ pub(crate) fn policers(
             ));
         };
         let directions = 0..2 * plan.flows.len() as u32;
-        let inputs = directions
-            .filter_map(|d| Some((input(d, number)?, address_of(plan.flows[d as usize / 2].ip, d))));
+        let inputs = directions.filter_map(|d| Some((input(d, number)?, address_of(plan.flows[d as usize / 2].ip, d))));
         found.push(Policer {
             link: number,
             namespace: link.from,

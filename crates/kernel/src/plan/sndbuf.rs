@@ -5,8 +5,8 @@
 
 use dumbbell_plan::{Plan, Routes};
 
-/// Bandwidth-delay products: a queue of three and the path's own, times two for truesize, times two windows, times two as a
-/// margin.
+/// Bandwidth-delay products: a queue of three and the path's own, times two for truesize, times two windows, times two
+/// as a margin.
 const PRODUCTS: u64 = 32;
 /// Bounds of one buffer, bytes.
 const MIN: u64 = 1 << 20;

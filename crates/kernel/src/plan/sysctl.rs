@@ -6,8 +6,8 @@ use dumbbell_plan::Named;
 use dumbbell_units::param::{ParamError, Params, Spec};
 use dumbbell_units::parse::Size;
 
-/// The presets that describe the kernel's stack. The first one also stands for "rfc", the default of Tahoe, Reno, NewReno and
-/// SACK.
+/// The presets that describe the kernel's stack. The first one also stands for "rfc", the default of Tahoe, Reno,
+/// NewReno and SACK.
 const LINUX: [&str; 2] = ["linux", "linux-tuned"];
 
 /// MSS of an Ethernet, and the option with timestamps in each segment, bytes [RFC 9293 §3.7.1, RFC 7323 appendix A].
@@ -54,15 +54,13 @@ const NAGLE: &str = "nagle";
 /// Smallest buffer, bytes [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem].
 const LEAST: u64 = 4096;
 
-/// Returns `tcp_rmem` and `tcp_wmem`: the smallest buffer, that of the start, and the largest. Half of a receive buffer is window
-/// before the first segment [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
+/// Returns `tcp_rmem` and `tcp_wmem`: the smallest buffer, that of the start, and the largest. Half of a receive buffer
+/// is window before the first segment [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
 fn buffers(specs: &[Spec], stack: &Named) -> Result<[(&'static str, String); 2], ParamError> {
-    let given: Vec<_> =
-        stack.given().into_iter().filter(|(key, _)| BUFFERS.contains(&key.as_str())).collect();
+    let given: Vec<_> = stack.given().into_iter().filter(|(key, _)| BUFFERS.contains(&key.as_str())).collect();
     let params = Params::read(specs, &given)?;
     let start = 2 * size(&params, "window_start", stack);
-    let largest =
-        params.unless_word("receive_buffer", Params::bytes).map_or(size(&params, "window", stack), |b| b.0);
+    let largest = params.unless_word("receive_buffer", Params::bytes).map_or(size(&params, "window", stack), |b| b.0);
     let [send_start, send] = ["send_buffer_start", "send_buffer"].map(|key| params.bytes(key).0);
     let word = |bytes: u64| bytes.clamp(LEAST, 1 << 30);
     let setting = |start: u64, largest: u64| format!("{LEAST} {} {}", word(start), word(largest.max(start)));
@@ -90,13 +88,11 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
         "rfc" => LINUX[0],
         name if LINUX.contains(&name) => name,
         other => {
-            let message =
-                format!("'{other}' given: the kernel has its own; leave it out, or use {}", one_of());
+            let message = format!("'{other}' given: the kernel has its own; leave it out, or use {}", one_of());
             return Err(KernelError::refused(&place(""), message));
         }
     };
-    let preset =
-        dumbbell_tcp::find_preset(described).map_err(|e| KernelError::refused(&place(""), e.message))?;
+    let preset = dumbbell_tcp::find_preset(described).map_err(|e| KernelError::refused(&place(""), e.message))?;
     let specs = preset.params_for(variant);
     let mut kernel = KernelStack::default();
     if variant == "newreno" {
@@ -105,15 +101,13 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
     if variant == "dctcp" {
         kernel.sysctls.push(("tcp_ecn", "1".into()));
     }
-    kernel.sysctls.extend(
-        buffers(&specs, stack)
-            .map_err(|e| KernelError::refused(&place(&format!(".{}", e.name)), e.message))?,
-    );
+    kernel
+        .sysctls
+        .extend(buffers(&specs, stack).map_err(|e| KernelError::refused(&place(&format!(".{}", e.name)), e.message))?);
     let defaults = Params::read(&specs, &[]).map_err(|e| KernelError::refused(&place(""), e.message))?;
     for (key, raw) in stack.given() {
         let here = place(&format!(".{key}"));
-        let given = Params::read(&specs, &[(key.clone(), raw)])
-            .map_err(|e| KernelError::refused(&here, e.message))?;
+        let given = Params::read(&specs, &[(key.clone(), raw)]).map_err(|e| KernelError::refused(&here, e.message))?;
         if let Some((_, setting, values)) = SWITCHES.iter().find(|(ours, ..)| *ours == key) {
             kernel.sysctls.push((setting, values[usize::from(given.bool(&key))].into()));
         } else if key == "initial_window"

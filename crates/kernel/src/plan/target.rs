@@ -34,19 +34,16 @@ impl Target {
         }
     }
 
-    /// True if netem applies the link's rate behind the shaper. It doesn't with offloads: tbf and netem count the headers of
-    /// super-packets differently, and the slower of the two would hold a second queue.
+    /// True if netem applies the link's rate behind the shaper. It doesn't with offloads: tbf and netem count the
+    /// headers of super-packets differently, and the slower of the two would hold a second queue.
     pub(crate) fn netem_has_rate(self, link: &LinkPlan) -> bool {
         self.has_netem(link) && !self.offloads
     }
 
-    /// True if a link has a netem behind its queue. The host's kernel may lack netem, so it is used there only for delay,
-    /// jitter or loss.
+    /// True if a link has a netem behind its queue. The host's kernel may lack netem, so it is used there only for
+    /// delay, jitter or loss.
     pub(crate) fn has_netem(self, link: &LinkPlan) -> bool {
-        self.kernel == Kernel::Guest
-            || link.delay_ns > 0
-            || link.jitter.is_some()
-            || link.loss != LossPlan::default()
+        self.kernel == Kernel::Guest || link.delay_ns > 0 || link.jitter.is_some() || link.loss != LossPlan::default()
     }
 
     /// Sysctls under `net.ipv4` of every namespace, set before it has interfaces.
@@ -55,9 +52,7 @@ impl Target {
             Kernel::Guest => Vec::new(),
             // A new namespace may inherit the host's setting, and forward and reverse paths may differ here
             // [Linux devinet.c devinet_init_net].
-            Kernel::Host => {
-                ["conf/all/rp_filter", "conf/default/rp_filter"].map(|name| (name, "0".into())).into()
-            }
+            Kernel::Host => ["conf/all/rp_filter", "conf/default/rp_filter"].map(|name| (name, "0".into())).into(),
         }
     }
 }

@@ -5,8 +5,8 @@
 //! flow's host -- tun0 -- [ the simulator's links, queues, routes ] -- tun0 -- flow's host
 //! ```
 //!
-//! In virtual time (back end `uml`) the guest's process is this program, and a veth pair takes the place of each TUN device: its
-//! other end is in one namespace for all, where packet sockets read and write [packet(7)].
+//! In virtual time (back end `uml`) the guest's process is this program, and a veth pair takes the place of each TUN
+//! device: its other end is in one namespace for all, where packet sockets read and write [packet(7)].
 
 use crate::error::KernelError;
 use crate::plan::commands::{ipv6_steps, whole};
@@ -58,8 +58,7 @@ impl TunTopology {
 
     fn translate(plan: &Plan, kernel: Kernel, offloads: bool) -> Result<TunTopology, KernelError> {
         if plan.flows.len() > MAX_FLOWS {
-            let message =
-                format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
+            let message = format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
             return Err(KernelError::refused("flows", message));
         }
         Live::new(plan).map_err(|e| KernelError::refused("network", e.to_string()))?;
@@ -75,14 +74,7 @@ impl TunTopology {
         };
         let routes = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
         let flows = (0..plan.flows.len()).map(|n| flow_hosts(plan, n));
-        Ok(TunTopology {
-            flows: flows.collect::<Result<_, _>>()?,
-            mtu: mtu(plan),
-            offloads,
-            kernel,
-            boot,
-            routes,
-        })
+        Ok(TunTopology { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), offloads, kernel, boot, routes })
     }
 
     /// Returns the veth pair of a flow's host on a side in virtual time: the host's end, then the program's.
@@ -126,15 +118,12 @@ impl TunTopology {
                 Kernel::Host => {
                     steps.push(format!("ip -n '{name}' tuntap add {INTERFACE} mode tun"));
                     steps.push(format!("ip -n '{name}' link set lo up"));
-                    steps
-                        .push(format!("ip -n '{name}' link set {INTERFACE} up mtu {mtu} txqueuelen {QUEUE}"));
+                    steps.push(format!("ip -n '{name}' link set {INTERFACE} up mtu {mtu} txqueuelen {QUEUE}"));
                     INTERFACE.to_owned()
                 }
                 Kernel::Guest => {
                     let [host, ours] = TunTopology::pair(flow, side).ends.map(|end| end.name());
-                    steps.push(format!(
-                        "ip -n '{name}' link add {host} mtu {mtu} type veth peer {ours} netns links"
-                    ));
+                    steps.push(format!("ip -n '{name}' link add {host} mtu {mtu} type veth peer {ours} netns links"));
                     steps.push(format!("ip netns exec '{name}' ethtool -K {host} tx off"));
                     steps.push(format!("ip -n '{name}' link set {host} up"));
                     host
@@ -144,8 +133,7 @@ impl TunTopology {
             if let Some(address) = namespace.address {
                 steps.push(format!("ip -n '{name}' addr add {} dev {interface}", whole(address)));
                 let option = if address.is_ipv6() { " -6" } else { "" };
-                let mut step =
-                    format!("ip{option} -n '{name}' route add default dev {interface} src {address}");
+                let mut step = format!("ip{option} -n '{name}' route add default dev {interface} src {address}");
                 for route in &namespace.routes {
                     step += &route.window.map_or(String::new(), |bytes| format!(" window {bytes}"));
                     step += &route.advmss.map_or(String::new(), |mss| format!(" advmss {mss}"));

@@ -1,13 +1,13 @@
-//! A plan as network namespaces, veth pairs, addresses, routes and queue disciplines (emulation `tc` and back end `uml`)
-//! [network_namespaces(7), veth(4), tc-tbf(8), tc-netem(8)].
+//! A plan as network namespaces, veth pairs, addresses, routes and queue disciplines (emulation `tc` and back end
+//! `uml`) [network_namespaces(7), veth(4), tc-tbf(8), tc-netem(8)].
 //!
 //! ```text
 //! flow's host -- node ==[queue]== link's namespace ==[netem]== node -- flow's host
 //! ```
-//! Every node is a namespace that forwards. Each flow has a host at both ends, one veth pair from the node. A link a-b is a
-//! namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate
-//! (`qdisc/shaper.rs`), and the interface of the link's namespace towards b has a netem with transmission time, delay, jitter and loss. A
-//! packet leaves the queue when its transmission begins, so the limit counts waiting packets only:
+//! Every node is a namespace that forwards. Each flow has a host at both ends, one veth pair from the node. A link a-b
+//! is a namespace between a and b. In the direction a->b the interface of a has the queue, shaped to the link's rate
+//! (`qdisc/shaper.rs`), and the interface of the link's namespace towards b has a netem with transmission time, delay,
+//! jitter and loss. A packet leaves the queue when its transmission begins, so the limit counts waiting packets only:
 //!
 //! ```text
 //! queue inside a shaper -> netem rate (bytes x 8 / rate) -> netem delay, jitter, loss
@@ -124,8 +124,8 @@ pub struct VethTopology {
     pub(crate) routes: Routes,
 }
 
-/// The gateway of every route: a documentation address [RFC 5737 §3] whose neighbor entry is the other end of the veth pair,
-/// so that no ARP packet is sent.
+/// The gateway of every route: a documentation address [RFC 5737 §3] whose neighbor entry is the other end of the veth
+/// pair, so that no ARP packet is sent.
 const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// The same for IPv6, whose gateways are link-local addresses [RFC 4291 §2.5.6].
 const PEER_IPV6: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
@@ -146,8 +146,7 @@ impl VethTopology {
     /// `Refused`: the kernel can't run the plan, with the place in the scenario.
     pub fn new(plan: &Plan, target: Target) -> Result<VethTopology, KernelError> {
         if plan.flows.len() > MAX_FLOWS {
-            let message =
-                format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
+            let message = format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
             return Err(KernelError::refused("flows", message));
         }
         if let Some(medium) = plan.media.first() {
@@ -259,8 +258,8 @@ impl VethTopology {
         [IpVersion::V4].into_iter().chain(self.ipv6.then_some(IpVersion::V6))
     }
 
-    /// Returns the settings under `net.ipv6` of a namespace: without flows over IPv6 it is off, because it would send its own
-    /// packets (neighbor discovery).
+    /// Returns the settings under `net.ipv6` of a namespace: without flows over IPv6 it is off, because it would send
+    /// its own packets (neighbor discovery).
     pub(crate) fn ipv6_settings(
         &self,
         namespace: &Namespace,
@@ -320,7 +319,8 @@ impl VethTopology {
         Ok(())
     }
 
-    /// Returns the interface over which a direction's packets reach the node at the start of a link; None if they don't cross it.
+    /// Returns the interface over which a direction's packets reach the node at the start of a link; None if they don't
+    /// cross it.
     fn input(&self, plan: &Plan, direction: u32, wanted: usize) -> Option<u32> {
         let (flow, side) = (direction as usize / 2, direction as usize % 2);
         let mut node = [plan.flows[flow].from, plan.flows[flow].to][side];
@@ -338,8 +338,8 @@ impl VethTopology {
     }
 }
 
-/// Returns the options of the kernel's command line that set parameters of congestion control: one set for all flows of a
-/// variant.
+/// Returns the options of the kernel's command line that set parameters of congestion control: one set for all flows of
+/// a variant.
 pub(crate) fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
     let mut sets: BTreeMap<&str, (Vec<String>, &str)> = BTreeMap::new();
     for flow in &plan.flows {
@@ -347,8 +347,7 @@ pub(crate) fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
         let ours = kernel_variant(&flow.name, variant)?;
         let (first, who) = sets.entry(ours.name).or_insert_with(|| (ours.boot.clone(), flow.name.as_str()));
         if *first != ours.boot {
-            let message =
-                format!("other parameters than flow '{who}': the kernel has one set for all of a variant");
+            let message = format!("other parameters than flow '{who}': the kernel has one set for all of a variant");
             return Err(KernelError::refused(&format!("flows.{}.variant", flow.name), message));
         }
     }

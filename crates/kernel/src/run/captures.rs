@@ -1,4 +1,5 @@
-//! Captures made from taps: packets that reach nodes, recorded in the order of time; the simulator writes them as pcapng.
+//! Captures made from taps: packets that reach nodes, recorded in the order of time; the simulator writes them as
+//! pcapng.
 
 use crate::error::{KernelError, Step};
 use crate::meter::Lost;

@@ -35,11 +35,8 @@ pub(crate) fn kernel(flow_hosts: &[FlowHosts], interface: &str, mtu: u32) -> Res
         })
         .collect();
     let index = sys::interface_number(interface).step(|| interface.into())?;
-    let disciplines: Vec<String> = netlink::statistics(&Netlink::new()?)?
-        .into_iter()
-        .filter(|s| s.index == index)
-        .map(|s| s.kind)
-        .collect();
+    let disciplines: Vec<String> =
+        netlink::statistics(&Netlink::new()?)?.into_iter().filter(|s| s.index == index).map(|s| s.kind).collect();
     Ok(json!({
         "kernel": read("/proc/sys/kernel/osrelease"),
         "version": read("/proc/sys/kernel/version"),
@@ -80,15 +77,14 @@ impl Cpu {
 }
 
 fn processors(stat: &str) -> Vec<(u64, u64)> {
-    let numbered = |line: &&str| {
-        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let numbered =
+        |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     stat.lines()
         .filter(numbered)
         .map(|line| {
-            // user, nice, system, idle, iowait, irq, softirq, steal; guest times are included in user and nice [proc_stat(5)].
-            let ticks: Vec<u64> =
-                line.split_whitespace().skip(1).take(8).filter_map(|t| t.parse().ok()).collect();
+            // user, nice, system, idle, iowait, irq, softirq, steal; guest times are included in user and nice
+            // [proc_stat(5)].
+            let ticks: Vec<u64> = line.split_whitespace().skip(1).take(8).filter_map(|t| t.parse().ok()).collect();
             let all: u64 = ticks.iter().sum();
             let idle: u64 = ticks.iter().skip(3).take(2).sum();
             (all - idle, all)
@@ -102,8 +98,7 @@ mod tests {
 
     #[test]
     fn busy_and_all_ticks_of_each_processor_are_read() {
-        let text =
-            "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
+        let text = "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
         // 10 + 5 + 20 + 1 + 2 + 2 = 40 of 100; 1 of 10.
         assert_eq!(processors(text), [(40, 100), (1, 10)]);
     }

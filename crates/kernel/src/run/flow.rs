@@ -17,8 +17,8 @@ use dumbbell_trace::Table;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
-/// Rate of all links, bit/s, from which a bulk receiver isn't woken for each packet: the wake-ups would take a quarter of
-/// the link thread's time.
+/// Rate of all links, bit/s, from which a bulk receiver isn't woken for each packet: the wake-ups would take a quarter
+/// of the link thread's time.
 const RARE_WAKE_RATE: u64 = 200_000_000;
 /// Longest wait for a server before the run, ms.
 const SERVER_MS: u128 = 700;
@@ -90,8 +90,7 @@ impl FlowRun {
         let hosts = [host(0)?, host(1)?];
         let source = source(plan, flow);
         // In virtual time waking up takes no time.
-        let rare_wakes =
-            clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= RARE_WAKE_RATE);
+        let rare_wakes = clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= RARE_WAKE_RATE);
         let kind = match (flow_hosts.variant.clone(), source, &flow.application) {
             (variant, _, AppPlan::Program { server, client, file, .. }) => {
                 let config = ProgramConfig {
@@ -204,8 +203,7 @@ impl FlowRun {
     /// Returns the row of results.
     pub(super) fn result(&mut self, plan: &FlowPlan) -> FlowResult {
         let program = matches!(self.kind, Kind::Program(_));
-        let tcp = matches!(self.kind, Kind::Tcp(_) | Kind::Workload(_))
-            || program && self.meters().has_connections();
+        let tcp = matches!(self.kind, Kind::Tcp(_) | Kind::Workload(_)) || program && self.meters().has_connections();
         let variant = match &plan.transport {
             TransportPlan::Tcp { variant, .. } | TransportPlan::Quic { variant, .. } => variant.name.as_str(),
             _ if plan.application.kind() == "ping" => "ping",
@@ -236,8 +234,7 @@ impl FlowRun {
 pub(super) fn start_servers(plan: &Plan, flows: &mut [FlowRun]) -> Result<(), KernelError> {
     let began = std::time::Instant::now();
     for (flow, plan) in flows.iter_mut().zip(&plan.flows) {
-        let (Kind::Program(program), AppPlan::Program { name, .. }) = (&mut flow.kind, &plan.application)
-        else {
+        let (Kind::Program(program), AppPlan::Program { name, .. }) = (&mut flow.kind, &plan.application) else {
             continue;
         };
         program.prepare()?;
@@ -268,8 +265,7 @@ pub(super) fn observe(flows: &mut [FlowRun], observation: &Observation) {
         }
         Observation::Lost { direction, key } => {
             let Some(flow) = flows.get_mut(*direction as usize / 2) else { return };
-            let meters =
-                if direction.is_multiple_of(2) { Some(&mut flow.forward) } else { flow.reverse.as_mut() };
+            let meters = if direction.is_multiple_of(2) { Some(&mut flow.forward) } else { flow.reverse.as_mut() };
             if let Some(meters) = meters {
                 meters.each(&|meter: &mut FlowMeter| meter.lost(*key));
             }

@@ -70,8 +70,8 @@ impl Meters {
         }
     }
 
-    /// Passes on the rows so far of each series that has at least so many bytes. Of a program, only the series of the connection
-    /// that will have sent most are kept, so it is not known yet which ones.
+    /// Passes on the rows so far of each series that has at least so many bytes. Of a program, only the series of the
+    /// connection that will have sent most are kept, so it is not known yet which ones.
     pub(super) fn drain(&mut self, least: usize, name: &str, sink: &mut dyn FnMut(Table)) {
         if !self.program {
             self.others.drain(least, name, sink);

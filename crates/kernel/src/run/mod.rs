@@ -1,6 +1,7 @@
 //! The event loop of a run in which the Linux kernel's own TCP carries the flows. It starts and stops the flows, serves
-//! timers and sockets, reads each connection's state at a fixed interval, passes the packets from the taps to the meters,
-//! and collects the results. It runs on one thread and waits with timerfd and epoll [timerfd_create(2), epoll(7)].
+//! timers and sockets, reads each connection's state at a fixed interval, passes the packets from the taps to the
+//! meters, and collects the results. It runs on one thread and waits with timerfd and epoll [timerfd_create(2),
+//! epoll(7)].
 
 mod captures;
 pub(crate) mod facts;
@@ -34,9 +35,9 @@ const TIMER: u64 = u64::MAX;
 const MAX_DRAIN_NS: u64 = 5_000_000_000;
 /// Time that the last packets of finished flows take beside the delays of all links, ns.
 const LAST_PACKETS_NS: u64 = 1_000_000_000;
-/// Whole seconds between the start of the guest and that of the run. CoDel takes time 0 for the time of its last drop, and a drop
-/// within 16 intervals for a recent one [Linux include/net/codel_impl.h codel_dequeue]: after them the first drop
-/// begins anew.
+/// Whole seconds between the start of the guest and that of the run. CoDel takes time 0 for the time of its last drop,
+/// and a drop within 16 intervals for a recent one [Linux include/net/codel_impl.h codel_dequeue]: after them the first
+/// drop begins anew.
 const UPTIME_S: u64 = 10;
 /// Time between two looks at the lengths of series, ns: a multiple of `DRAIN`.
 const PART_TIME: u64 = 10 * DRAIN;
@@ -87,9 +88,9 @@ struct Runner<'a, F: Network> {
     parts: Option<&'a mut TableFile>,
 }
 
-/// Runs the plan's flows between their hosts. `Clock::Wall` is for the guest: there the wall clock shows virtual time, which
-/// stops while this process works. With a file for `parts`, the rows of long series are written to it while the run is in
-/// progress, and the returned tables have those after them.
+/// Runs the plan's flows between their hosts. `Clock::Wall` is for the guest: there the wall clock shows virtual time,
+/// which stops while this process works. With a file for `parts`, the rows of long series are written to it while the
+/// run is in progress, and the returned tables have those after them.
 pub(crate) fn execute<'a, F: Network>(
     plan: &'a Plan,
     flow_hosts: &'a [FlowHosts],
@@ -274,14 +275,11 @@ impl<'a, F: Network> Runner<'a, F> {
         Ok(())
     }
 
-    /// Ends the run once all flows have ended by themselves and their last packets have left the network: nothing happens
-    /// after that. The measured interval of queues stays the plan's.
+    /// Ends the run once all flows have ended by themselves and their last packets have left the network: nothing
+    /// happens after that. The measured interval of queues stays the plan's.
     fn end_early(&mut self, at: u64) {
         let mut flows = self.flows.iter_mut();
-        if self.ends_early
-            || at < self.plan.measure_from_ns
-            || !flows.all(|f| f.kind.traffic().ended().is_some())
-        {
+        if self.ends_early || at < self.plan.measure_from_ns || !flows.all(|f| f.kind.traffic().ended().is_some()) {
             return;
         }
         self.ends_early = true;
@@ -334,10 +332,7 @@ impl<'a, F: Network> Runner<'a, F> {
         let mut counters = BTreeMap::new();
         for n in 0..self.flows.len() {
             flows.push(self.flows[n].result(&self.plan.flows[n]));
-            counters.insert(
-                self.plan.flows[n].name.clone(),
-                tcp_counters::of(&self.flow_hosts[n].namespaces[0])?,
-            );
+            counters.insert(self.plan.flows[n].name.clone(), tcp_counters::of(&self.flow_hosts[n].namespaces[0])?);
             let name = &self.plan.flows[n].name;
             tables.extend(self.flows[n].main_meter().tables(name));
             if let Kind::Ping(ping) = &mut self.flows[n].kind {

@@ -1,5 +1,5 @@
-//! The interface of networks between the hosts of flows: the event loop is the same for the kernel's own queue disciplines
-//! and for link emulation.
+//! The interface of networks between the hosts of flows: the event loop is the same for the kernel's own queue
+//! disciplines and for link emulation.
 
 use crate::error::KernelError;
 use crate::meter::packet::Packet;
@@ -53,8 +53,8 @@ pub(crate) trait Network {
     fn drain(&mut self, each: &mut dyn FnMut(Observation));
     /// Passes on the rows that can't change any more of each series of the links that has at least so many bytes.
     fn drain_series(&mut self, _least: usize, _sink: &mut dyn FnMut(Table)) {}
-    /// Returns the number of packets that entered before the end and may still depart or be dropped. Called after the end,
-    /// after each drain.
+    /// Returns the number of packets that entered before the end and may still depart or be dropped. Called after the
+    /// end, after each drain.
     fn undecided(&mut self) -> Result<usize, KernelError> {
         Ok(0)
     }

@@ -11,8 +11,8 @@ use std::path::Path;
 
 const NAME: &str = "tables.bin";
 
-/// The file `tables.bin`. A table may be in it in several parts, in the order of its rows; parts may be written while the run is
-/// in progress.
+/// The file `tables.bin`. A table may be in it in several parts, in the order of its rows; parts may be written while
+/// the run is in progress.
 #[derive(Debug)]
 pub(crate) struct TableFile {
     file: Counted<BufWriter<File>>,
@@ -39,11 +39,7 @@ impl TableFile {
     }
 
     /// Writes the tables that are in memory, then `result.json`, whose key `tables` has the offset of each column.
-    pub(crate) fn finish(
-        mut self,
-        place: &Path,
-        measured: &Measured,
-    ) -> std::result::Result<(), KernelError> {
+    pub(crate) fn finish(mut self, place: &Path, measured: &Measured) -> std::result::Result<(), KernelError> {
         for table in &measured.tables {
             self.contents.push(write_table(&mut self.file, table).step(|| NAME.into())?);
         }

@@ -54,9 +54,9 @@ pub(crate) struct Taps<'a> {
 
 /// The queues that were empty after the end of the run.
 ///
-/// A packet that the queue dropped is known to be lost when a later one of its flow has passed it. A flow's last packet has no
-/// later one. But once the queue was empty, every packet that had arrived before has departed, or was dropped. Departures
-/// before that moment are observed in the next drain, so it counts from the next call on.
+/// A packet that the queue dropped is known to be lost when a later one of its flow has passed it. A flow's last packet
+/// has no later one. But once the queue was empty, every packet that had arrived before has departed, or was dropped.
+/// Departures before that moment are observed in the next drain, so it counts from the next call on.
 #[derive(Debug)]
 struct Emptied(Vec<bool>);
 
@@ -71,8 +71,8 @@ impl Emptied {
     }
 }
 
-/// Observations at nodes that are passed on after those of all taps: a host's tap may be drained after a node's, and a packet
-/// may be sent and lost between two drains.
+/// Observations at nodes that are passed on after those of all taps: a host's tap may be drained after a node's, and a
+/// packet may be sent and lost between two drains.
 #[derive(Default)]
 struct Late {
     /// Packets that have reached the end of a link: link, packet, time.
@@ -80,8 +80,8 @@ struct Late {
     lost: Vec<Lost>,
 }
 
-/// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write packets
-/// into the ring of a tap.
+/// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write
+/// packets into the ring of a tap.
 const SETTLED: u64 = 2_000_000;
 /// Real-time priority of this thread.
 const PRIORITY: i32 = 19;
@@ -114,8 +114,7 @@ impl<'a> Taps<'a> {
         let has_workloads = plan.flows.iter().any(|flow| matches!(flow.application, AppPlan::Workload(_)));
         let meter = |l: &dumbbell_plan::LinkPlan| {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
-            let mut meter =
-                LinkMeter::new(window, l.rate_bps, l.overhead_bytes, (series, plan.trace.interval_ns));
+            let mut meter = LinkMeter::new(window, l.rate_bps, l.overhead_bytes, (series, plan.trace.interval_ns));
             if has_workloads && kernel_row(l).is_some_and(|row| row.separates_connections) {
                 meter.separate_connections();
             }
@@ -184,13 +183,7 @@ impl<'a> Taps<'a> {
     }
 
     /// Handles a packet that has passed an interface of a host or node.
-    fn pass(
-        &mut self,
-        namespace: usize,
-        p: &TappedPacket,
-        late: &mut Late,
-        each: &mut dyn FnMut(Observation),
-    ) {
+    fn pass(&mut self, namespace: usize, p: &TappedPacket, late: &mut Late, each: &mut dyn FnMut(Observation)) {
         let now = p.time.saturating_sub(self.zero);
         let flow = (p.packet.direction / 2) as usize;
         let Some(ends) = self.net.layout.flows.get(flow) else { return };
@@ -275,9 +268,7 @@ impl Network for Taps<'_> {
             missed += u64::from(tap.missed()?);
         }
         if missed > 0 && self.clock == Clock::Wall {
-            return Err(KernelError::Invalid(format!(
-                "the taps missed {missed} packets: too many between two drains"
-            )));
+            return Err(KernelError::Invalid(format!("the taps missed {missed} packets: too many between two drains")));
         }
         let (mut queues, mut tables) = (Vec::new(), Vec::new());
         let mut ever_full = Vec::new();
@@ -293,8 +284,7 @@ impl Network for Taps<'_> {
                 captures.iter_mut().for_each(|c| c.lost(n, lost));
             });
             if meter.strays > 0 && self.clock == Clock::Wall {
-                let message =
-                    format!("{} packets left {} without an observed arrival", meter.strays, link.name);
+                let message = format!("{} packets left {} without an observed arrival", meter.strays, link.name);
                 return Err(KernelError::Invalid(message));
             }
             queues.push(meter.finish(
@@ -343,8 +333,8 @@ impl Taps<'_> {
         for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
             tap.drain(seen);
         }
-        // Packets that arrived while the taps were being drained are kept for the next call: their causes may have passed
-        // another tap after it was drained.
+        // Packets that arrived while the taps were being drained are kept for the next call: their causes may have
+        // passed another tap after it was drained.
         let mut late = Late::default();
         for tap in 0..self.seen.len() {
             if self.clock == Clock::Steady {

@@ -1,5 +1,5 @@
-//! Makes the veth topology in the kernel: namespaces, interfaces, queue disciplines, routes, taps [network_namespaces(7),
-//! veth(4)].
+//! Makes the veth topology in the kernel: namespaces, interfaces, queue disciplines, routes, taps
+//! [network_namespaces(7), veth(4)].
 
 use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};
@@ -44,8 +44,7 @@ impl VethNetwork {
     /// The kernel's version and settings, for the results.
     pub(crate) fn facts(&self, flow_hosts: &[FlowHosts]) -> Result<Value, KernelError> {
         let layout = &self.layout;
-        let interface =
-            layout.flows.first().map(|ends| layout.host_interface(ends.hosts[0])).unwrap_or_default();
+        let interface = layout.flows.first().map(|ends| layout.host_interface(ends.hosts[0])).unwrap_or_default();
         let mut facts = facts::kernel(flow_hosts, &interface, layout.mtu)?;
         facts["disciplines"] = layout.qdisc_descriptions().collect::<Vec<_>>().into();
         Ok(facts)
@@ -53,11 +52,7 @@ impl VethNetwork {
 }
 
 /// Builds the network of a plan.
-pub(crate) fn build(
-    plan: &Plan,
-    target: Target,
-    variants: &LoadedVariants,
-) -> Result<VethNetwork, KernelError> {
+pub(crate) fn build(plan: &Plan, target: Target, variants: &LoadedVariants) -> Result<VethNetwork, KernelError> {
     let layout = VethTopology::new(plan, target)?;
     let (mut namespaces, mut sockets) = (Vec::new(), Vec::new());
     for namespace in &layout.namespaces {
@@ -106,12 +101,7 @@ pub(crate) fn build(
     }
     for (namespace, socket) in layout.namespaces.iter().zip(&sockets) {
         for route in &namespace.routes {
-            netlink::add_route(
-                socket,
-                route,
-                namespace.address,
-                route.congctl.map(|name| variants.name(name)),
-            )?;
+            netlink::add_route(socket, route, namespace.address, route.congctl.map(|name| variants.name(name)))?;
         }
     }
     wait_for_links(&layout, &namespaces)?;
@@ -143,11 +133,7 @@ pub(crate) fn wait_until_running(interface: &str) -> Result<(), KernelError> {
 }
 
 /// Makes the taps of all nodes and hosts, each with a ring for the packets between two drains.
-fn taps(
-    plan: &Plan,
-    layout: &VethTopology,
-    namespaces: &[OwnedFd],
-) -> Result<Vec<(usize, Tap)>, KernelError> {
+fn taps(plan: &Plan, layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<Vec<(usize, Tap)>, KernelError> {
     let mut taps = Vec::new();
     for (n, namespace) in namespaces.iter().enumerate() {
         if let Some(frames) = frames(plan, layout, n) {

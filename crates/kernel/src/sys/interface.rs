@@ -15,10 +15,10 @@ fn request(interface: &str) -> libc::ifreq {
     request
 }
 
-/// Makes a TUN device in the current namespace [Linux Documentation/networking/tuntap.rst]. Reads return the packets that the
-/// kernel sends over it, writes make packets arrive; a `virtio_net_hdr` precedes each. With `offloads` the kernel leaves
-/// segmentation of TCP and checksums to the reader [Linux drivers/net/tun.c set_offload]. The device is removed when the
-/// descriptor is closed.
+/// Makes a TUN device in the current namespace [Linux Documentation/networking/tuntap.rst]. Reads return the packets
+/// that the kernel sends over it, writes make packets arrive; a `virtio_net_hdr` precedes each. With `offloads` the
+/// kernel leaves segmentation of TCP and checksums to the reader [Linux drivers/net/tun.c set_offload]. The device is
+/// removed when the descriptor is closed.
 pub(crate) fn tunnel(interface: &str, offloads: bool) -> Result<OwnedFd> {
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
     const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;

@@ -1,5 +1,5 @@
-//! Isolation of a process: mounts, users, capabilities, limits [mount(2), mount_setattr(2), setresuid(2), capabilities(7),
-//! prctl(2), setrlimit(2)].
+//! Isolation of a process: mounts, users, capabilities, limits [mount(2), mount_setattr(2), setresuid(2),
+//! capabilities(7), prctl(2), setrlimit(2)].
 
 use super::{check, text};
 use std::ffi::CString;
@@ -22,25 +22,13 @@ const CAPABILITY_VERSION: u32 = 0x2008_0522;
 /// Above the largest capability.
 const CAPABILITIES: libc::c_ulong = 64;
 
-fn mount_raw(
-    source: Option<&str>,
-    place: &str,
-    kind: Option<&str>,
-    flags: libc::c_ulong,
-    data: &str,
-) -> Result<()> {
+fn mount_raw(source: Option<&str>, place: &str, kind: Option<&str>, flags: libc::c_ulong, data: &str) -> Result<()> {
     let optional = |s: Option<&str>| s.map(text).transpose();
     let (source, kind, place, data) = (optional(source)?, optional(kind)?, text(place)?, text(data)?);
     let address = |s: &Option<CString>| s.as_ref().map_or(null(), |s| s.as_ptr());
     // SAFETY: each text ends in zero and is valid while the call lasts.
     let result = unsafe {
-        libc::mount(
-            address(&source),
-            place.as_ptr(),
-            address(&kind),
-            flags,
-            data.as_ptr().cast::<libc::c_void>(),
-        )
+        libc::mount(address(&source), place.as_ptr(), address(&kind), flags, data.as_ptr().cast::<libc::c_void>())
     };
     check(result).map(drop)
 }
@@ -132,8 +120,8 @@ pub(crate) fn path_of(fd: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
-/// Gives up rights for good: all capabilities but those to keep, those that a later program would bring, and, with `user`,
-/// root's identity. Files are limited to `file_bytes`.
+/// Gives up rights for good: all capabilities but those to keep, those that a later program would bring, and, with
+/// `user`, root's identity. Files are limited to `file_bytes`.
 pub(crate) fn give_up_rights(user: Option<u32>, keep: &[u32], file_bytes: u64) -> Result<()> {
     // SAFETY: all structures are valid while the calls last.
     unsafe {

@@ -1,4 +1,5 @@
-//! System calls for file systems, namespaces, users and BPF [mount(2), unshare(2), setns(2), user_namespaces(7), bpf(2)].
+//! System calls for file systems, namespaces, users and BPF [mount(2), unshare(2), setns(2), user_namespaces(7),
+//! bpf(2)].
 
 use super::{check, text};
 use std::io::Result;

@@ -18,22 +18,22 @@ pub(crate) use interface::{
     interface_addresses, interface_number, is_running, offload, read, read_parts, set_offload, tunnel, write,
 };
 pub(crate) use isolation::{
-    bind_mount, is_read_only, make_device, mount_host_files, mount_memory, new_mount_namespace, new_mounts,
-    open_place, path_of, read_only_tree, without_rights, writable,
+    bind_mount, is_read_only, make_device, mount_host_files, mount_memory, new_mount_namespace, new_mounts, open_place,
+    path_of, read_only_tree, without_rights, writable,
 };
 pub(crate) use kernel::{
-    bpf, bpf_fd, enter_net_namespace, enter_user_namespace, is_root, mount, new_net_namespace,
-    new_pid_namespace, new_user_namespace, power_off,
+    bpf, bpf_fd, enter_net_namespace, enter_user_namespace, is_root, mount, new_net_namespace, new_pid_namespace,
+    new_user_namespace, power_off,
 };
 pub(crate) use process::{
-    die_with_parent, has_ended, ignore_keyboard, ignore_signals, kill, kill_group, kill_with_parent,
-    pidfd_open, raise_nofile_limit, real_time, wait_for_any,
+    die_with_parent, has_ended, ignore_keyboard, ignore_signals, kill, kill_group, kill_with_parent, pidfd_open,
+    raise_nofile_limit, real_time, wait_for_any,
 };
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
-    accept, bind, bind_to_interface, blocking_socket, connect, discard, enable_timestamps, family_of, listen,
-    option, receive, receive_from, receive_with_timestamp, send, send_part, send_to, set_option,
-    set_option_bytes, shutdown, socket,
+    accept, bind, bind_to_interface, blocking_socket, connect, discard, enable_timestamps, family_of, listen, option,
+    receive, receive_from, receive_with_timestamp, send, send_part, send_to, set_option, set_option_bytes, shutdown,
+    socket,
 };
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
 pub(crate) use wait::{epoll, epoll_add, epoll_poll, epoll_wait};

@@ -5,7 +5,8 @@ use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Makes the kernel kill this process when its parent ends (`PR_SET_PDEATHSIG`). Returns false if `parent` has ended already.
+/// Makes the kernel kill this process when its parent ends (`PR_SET_PDEATHSIG`). Returns false if `parent` has ended
+/// already.
 pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
     // SAFETY: no arguments in memory.
     unsafe {
@@ -41,8 +42,7 @@ pub(crate) fn real_time(priority: i32) -> Result<()> {
         let mut p: libc::sched_param = zeroed();
         p.sched_priority = priority;
         // Not inherited by children.
-        check(libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const p))
-            .map(drop)
+        check(libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const p)).map(drop)
     }
 }
 
@@ -96,10 +96,8 @@ pub(crate) fn has_ended(process: &OwnedFd) -> Result<bool> {
 }
 
 fn poll(descriptors: &[&OwnedFd], limit_ms: i32) -> Result<bool> {
-    let mut all: Vec<libc::pollfd> = descriptors
-        .iter()
-        .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
-        .collect();
+    let mut all: Vec<libc::pollfd> =
+        descriptors.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
     loop {
         // SAFETY: the array is valid while the call lasts.
         match check(unsafe { libc::poll(all.as_mut_ptr(), all.len() as libc::nfds_t, limit_ms) }) {

@@ -26,7 +26,8 @@ pub(crate) fn family_of(address: IpAddr) -> i32 {
 
 /// An address as the kernel has it, and its length.
 fn address(a: SocketAddr) -> (libc::sockaddr_storage, u32) {
-    // SAFETY: all zeros are a valid address; `sockaddr_storage` has the size and the alignment of every kind of address.
+    // SAFETY: all zeros are a valid address; `sockaddr_storage` has the size and the alignment of every kind of
+    // address.
     unsafe {
         let mut s: libc::sockaddr_storage = zeroed();
         match a {
@@ -50,7 +51,8 @@ fn address(a: SocketAddr) -> (libc::sockaddr_storage, u32) {
 
 /// The address that the kernel has written.
 fn written(s: &libc::sockaddr_storage) -> SocketAddr {
-    // SAFETY: `sockaddr_storage` has the size and the alignment of every kind of address, and the family says which it is.
+    // SAFETY: `sockaddr_storage` has the size and the alignment of every kind of address, and the family says which it
+    // is.
     unsafe {
         if i32::from(s.ss_family) == libc::AF_INET6 {
             let from = &*std::ptr::from_ref(s).cast::<libc::sockaddr_in6>();
@@ -145,8 +147,7 @@ pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usiz
         let mut from: libc::sockaddr_storage = zeroed();
         let mut length = STORAGE;
         let place = (&raw mut from).cast();
-        let n =
-            libc::recvfrom(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0, place, &raw mut length);
+        let n = libc::recvfrom(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0, place, &raw mut length);
         would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok((n as usize, written(&from))) })
     }
 }
@@ -155,14 +156,12 @@ pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usiz
 pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddr) -> Result<()> {
     let (a, length) = address(to);
     // SAFETY: `data` and `a` are valid for their lengths.
-    let n = unsafe {
-        libc::sendto(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), 0, (&raw const a).cast(), length)
-    };
+    let n = unsafe { libc::sendto(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), 0, (&raw const a).cast(), length) };
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Discards received data, up to `most` bytes, without copying it [tcp(7), Linux tcp.c tcp_recvmsg_locked MSG_TRUNC]; None:
-/// nothing is available; 0: the peer has closed.
+/// Discards received data, up to `most` bytes, without copying it [tcp(7), Linux tcp.c tcp_recvmsg_locked MSG_TRUNC];
+/// None: nothing is available; 0: the peer has closed.
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
     // SAFETY: with MSG_TRUNC TCP writes nothing.
     let n = unsafe { libc::recv(fd.as_raw_fd(), null_mut(), most, libc::MSG_TRUNC) };
@@ -183,19 +182,15 @@ pub(crate) fn set_option(fd: &OwnedFd, level: i32, option: i32, value: i32) -> R
 /// Sets an option to a structure or string.
 pub(crate) fn set_option_bytes(fd: &OwnedFd, level: i32, option: i32, value: &[u8]) -> Result<()> {
     // SAFETY: `value` is valid for its length.
-    check(unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, option, value.as_ptr().cast(), value.len() as u32)
-    })
-    .map(drop)
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, value.as_ptr().cast(), value.len() as u32) })
+        .map(drop)
 }
 
 /// Reads an option; returns its length in bytes.
 pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> Result<usize> {
     let mut length = into.len() as u32;
     // SAFETY: `into` is valid for `length`.
-    check(unsafe {
-        libc::getsockopt(fd.as_raw_fd(), level, option, into.as_mut_ptr().cast(), &raw mut length)
-    })?;
+    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, option, into.as_mut_ptr().cast(), &raw mut length) })?;
     Ok(length as usize)
 }
 
@@ -209,7 +204,8 @@ pub(crate) fn receive_with_timestamp(
     fd: &OwnedFd,
     into: &mut [u8],
 ) -> Result<Option<(usize, SocketAddr, Option<u64>)>> {
-    // SAFETY: all structures are valid for the lengths given, and aligned; the kernel's answer is read by its own macros.
+    // SAFETY: all structures are valid for the lengths given, and aligned; the kernel's answer is read by its own
+    // macros.
     unsafe {
         let mut from: libc::sockaddr_storage = zeroed();
         let mut control = [0u64; 16];

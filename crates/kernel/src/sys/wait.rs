@@ -34,12 +34,7 @@ fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()
     unsafe {
         let mut events: [libc::epoll_event; MAX_EVENTS] = zeroed();
         into.clear();
-        let n = match check(libc::epoll_wait(
-            epoll.as_raw_fd(),
-            events.as_mut_ptr(),
-            MAX_EVENTS as i32,
-            limit_ms,
-        )) {
+        let n = match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), MAX_EVENTS as i32, limit_ms)) {
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
             other => other?,
         };

@@ -1,5 +1,5 @@
-//! Counters of an end's sockets, those of TCP from `TCP_INFO` [Linux include/uapi/linux/tcp.h struct tcp_info]: the measurement of
-//! a machine whose packets nobody may observe.
+//! Counters of an end's sockets, those of TCP from `TCP_INFO` [Linux include/uapi/linux/tcp.h struct tcp_info]: the
+//! measurement of a machine whose packets nobody may observe.
 
 use crate::netlink::head;
 use crate::sys;
@@ -135,8 +135,7 @@ mod tests {
 
     #[test]
     fn sums_and_differences_are_those_of_each_counter() {
-        let one =
-            Counters { segments_sent: 10, bytes_sent: 1000, min_rtt_us: Some(30), ..Counters::default() };
+        let one = Counters { segments_sent: 10, bytes_sent: 1000, min_rtt_us: Some(30), ..Counters::default() };
         let two = Counters { segments_sent: 4, bytes_read: 5, min_rtt_us: Some(20), ..Counters::default() };
         let sum = one.and(two);
         assert_eq!((sum.segments_sent, sum.bytes_sent, sum.bytes_read), (14, 1000, 5));

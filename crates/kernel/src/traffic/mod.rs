@@ -1,4 +1,5 @@
-//! Applications of flows. One thread serves all of them; in virtual time the clock stops while it works, so times are exact.
+//! Applications of flows. One thread serves all of them; in virtual time the clock stops while it works, so times are
+//! exact.
 
 mod counters;
 mod ping;
@@ -72,11 +73,7 @@ impl Host {
         let began = Instant::now();
         loop {
             match sys::bind(fd, self.at(port)) {
-                Err(e)
-                    if e.kind() == ErrorKind::AddrInUse
-                        && self.network.is_none()
-                        && began.elapsed() < HELD =>
-                {
+                Err(e) if e.kind() == ErrorKind::AddrInUse && self.network.is_none() && began.elapsed() < HELD => {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 other => return other,

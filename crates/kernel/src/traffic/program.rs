@@ -20,7 +20,8 @@ use std::process::{Child, Command};
 const CLIENT: u32 = 1;
 /// The part of each output that is kept, bytes: an hour of iperf3's intervals takes 3 MB.
 const OUTPUT_BYTES: u64 = 8 << 20;
-/// Groups whose processes may send echo requests without further rights [icmp(7)]; within a user namespace only its own.
+/// Groups whose processes may send echo requests without further rights [icmp(7)]; within a user namespace only its
+/// own.
 const PING_GROUPS: &str = "/proc/sys/net/ipv4/ping_group_range";
 /// TCP_LISTEN in `/proc/net/tcp` [Linux include/net/tcp_states.h].
 const TCP_LISTEN: &str = "0A";
@@ -85,8 +86,7 @@ impl ProgramTraffic {
     fn begin(&self, plan: &ProgramPlan, role: &str) -> Result<Running, KernelError> {
         let [from, to] = [0, 1].map(|n| self.hosts[n].address.to_string());
         // An IPv6 address has brackets in a URL [RFC 3986 §3.2.2].
-        let [url_from, url_to] =
-            [&from, &to].map(|a| if a.contains(':') { format!("[{a}]") } else { a.clone() });
+        let [url_from, url_to] = [&from, &to].map(|a| if a.contains(':') { format!("[{a}]") } else { a.clone() });
         let seconds = self.config.seconds.to_string();
         let values = [
             ("{from}", &from),
@@ -108,8 +108,7 @@ impl ProgramTraffic {
             let file = File::create(place.join(name)).step(|| name.clone())?;
             file.set_len(*bytes).step(|| name.clone())?;
         }
-        let files =
-            ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
+        let files = ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
         // An empty file, because a virtual machine has no /dev/null.
         let input = PathBuf::from(format!("flow-{}-{role}.in", self.config.number));
         let open_input = || File::create(&input).and_then(|_| File::open(&input));
@@ -119,8 +118,8 @@ impl ProgramTraffic {
         allow_ping();
         let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
         match user {
-            // Nothing that needs fork: the standard library then calls posix_spawn, which copies no memory. Copying the rings
-            // of the taps is an error of User-mode Linux ("Bad page map").
+            // Nothing that needs fork: the standard library then calls posix_spawn, which copies no memory. Copying the
+            // rings of the taps is an error of User-mode Linux ("Bad page map").
             Some(user) => starts.args([INSIDE, &user.to_string()]).arg(&place),
             None => starts.arg(WITHIN).current_dir(&place),
         };
@@ -149,8 +148,7 @@ impl ProgramTraffic {
         }
         self.hosts[usize::from(plan.at_receiver)].enter().step(|| "namespace".into())?;
         let table = if self.hosts[0].address.is_ipv6() { "tcp6" } else { "tcp" };
-        let sockets =
-            fs::read_to_string(format!("/proc/thread-self/net/{table}")).step(|| format!("net/{table}"))?;
+        let sockets = fs::read_to_string(format!("/proc/thread-self/net/{table}")).step(|| format!("net/{table}"))?;
         Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(TCP_LISTEN)))
     }
 

@@ -139,8 +139,7 @@ impl TcpTraffic {
     fn prepare(&self, fd: &OwnedFd) -> Result<(), KernelError> {
         prepare(fd, &self.variant, self.nodelay)?;
         if let Some(mss) = self.mss {
-            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss as i32)
-                .step(|| "TCP_MAXSEG".into())?;
+            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss as i32).step(|| "TCP_MAXSEG".into())?;
         }
         Ok(())
     }
@@ -332,8 +331,8 @@ impl TcpTraffic {
     }
 }
 
-/// Sets SO_RCVLOWAT of a receiver once its buffer is so large that the option doesn't bound the window: with a smaller one, the
-/// kernel makes the window as large as the option, and it stays so [Linux tcp.c tcp_set_rcvlowat].
+/// Sets SO_RCVLOWAT of a receiver once its buffer is so large that the option doesn't bound the window: with a smaller
+/// one, the kernel makes the window as large as the option, and it stays so [Linux tcp.c tcp_set_rcvlowat].
 fn wakes_rarely(fd: &OwnedFd) -> Result<bool, KernelError> {
     let mut size = [0; 4];
     sys::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &mut size).step(|| "SO_RCVBUF".into())?;
@@ -360,9 +359,9 @@ fn is_reset(e: &std::io::Error) -> bool {
     matches!(e.kind(), BrokenPipe | ConnectionReset)
 }
 
-/// Sets SO_LINGER. With a linger time of 0, closing the socket or killing the process resets the connection [Linux tcp.c
-/// __tcp_close]; otherwise the kernel would retransmit for minutes, and namespace and congestion control would exist as long.
-/// Accepted connections inherit the option.
+/// Sets SO_LINGER. With a linger time of 0, closing the socket or killing the process resets the connection [Linux
+/// tcp.c __tcp_close]; otherwise the kernel would retransmit for minutes, and namespace and congestion control would
+/// exist as long. Accepted connections inherit the option.
 pub(super) fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
     let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
     sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)

@@ -1,5 +1,5 @@
-//! UDP applications: CBR and on/off sources over real sockets [udp(7)], with the simulator's schedule. Sizes are those of IP
-//! packets.
+//! UDP applications: CBR and on/off sources over real sockets [udp(7)], with the simulator's schedule. Sizes are those
+//! of IP packets.
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};

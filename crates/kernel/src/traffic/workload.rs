@@ -1,12 +1,13 @@
-//! A workload over real sockets [tcp(7)]: transfers that arrive by a process, each over a TCP connection; many are open at a
-//! time. Times and sizes are the simulator's ([`Schedule`]); both ends of all connections are served by this thread.
+//! A workload over real sockets [tcp(7)]: transfers that arrive by a process, each over a TCP connection; many are open
+//! at a time. Times and sizes are the simulator's ([`Schedule`]); both ends of all connections are served by this
+//! thread.
 //!
 //! ```text
 //! Schedule -> arrival -> a new connection, or an idle one (connections = "reuse") -> last byte read by the receiver
 //! ```
-//! A transfer begins at the time that was drawn for it: where the clock is the host's and this thread is late, its completion
-//! time includes the delay. An open connection has a slot; its number gives its ports, so that an accepted connection is known
-//! by its peer's port.
+//! A transfer begins at the time that was drawn for it: where the clock is the host's and this thread is late, its
+//! completion time includes the delay. An open connection has a slot; its number gives its ports, so that an accepted
+//! connection is known by its peer's port.
 
 use super::tcp::{CHUNK, FIRST_PORT, drained, lingers, prepare};
 use super::{Cx, Host, Traffic};
@@ -18,8 +19,8 @@ use dumbbell_sim::meter::DurationStats;
 use dumbbell_units::{Dur, Time};
 use std::os::fd::OwnedFd;
 
-/// Connections with one port of the server: each has the next port at the client. After them the server has its next port, so
-/// that no pair of ports is used again while the kernel still holds it (TIME-WAIT [RFC 9293 §3.6.1]).
+/// Connections with one port of the server: each has the next port at the client. After them the server has its next
+/// port, so that no pair of ports is used again while the kernel still holds it (TIME-WAIT [RFC 9293 §3.6.1]).
 const PORTS: u32 = 40_000;
 /// The first role that is no listener's. Results have rows for 2,000,000 transfers, which are 50 listeners.
 const FIRST_ROLE: u32 = 64;
@@ -303,8 +304,7 @@ impl WorkloadTraffic {
 
     /// Frees the slot of a connection that both ends have closed.
     fn release(&mut self, slot: usize) {
-        let is_over =
-            |open: &&Open| open.sender.is_none() && open.receiver.is_none() && open.running.is_none();
+        let is_over = |open: &&Open| open.sender.is_none() && open.receiver.is_none() && open.running.is_none();
         if let Some(open) = self.open[slot].as_deref().filter(is_over) {
             self.slots[open.number as usize] = OVER;
             self.open[slot] = None;

@@ -34,11 +34,9 @@ fn gilbert_elliott_has_the_loss_rate_of_its_formula() {
     // (p, r, loss_bad, loss_good): p / (p + r) in the bad state.
     // 0.01 / 0.21 = 1 / 21. 0.02 / 0.12 = 1 / 6: 0.5 / 6 + 0.001 x 5 / 6 = 0.0841667.
     // 0.3 / 1.2 = 1 / 4: 0.9 / 4 + 0.1 x 3 / 4 = 0.3 (consecutive packets are correlated negatively here).
-    for (plan, expected) in [
-        (ge(0.01, 0.2, 1.0, 0.0), 1.0 / 21.0),
-        (ge(0.02, 0.1, 0.5, 0.001), 0.505 / 6.0),
-        (ge(0.3, 0.9, 0.9, 0.1), 0.3),
-    ] {
+    for (plan, expected) in
+        [(ge(0.01, 0.2, 1.0, 0.0), 1.0 / 21.0), (ge(0.02, 0.1, 0.5, 0.001), 0.505 / 6.0), (ge(0.3, 0.9, 0.9, 0.1), 0.3)]
+    {
         assert!((plan.rate() - expected).abs() < 1e-12, "{plan:?}");
         let n = 1_000_000;
         let found = count(&losses(plan, n)) as f64 / n as f64;
@@ -84,8 +82,7 @@ fn certain_transitions_are_deterministic() {
 
 #[test]
 fn the_first_packet_has_the_long_term_loss_rate() {
-    let first =
-        |i: u64| Loss::new(ge(0.05, 0.2, 1.0, 0.0), dumbbell_units::random::Stream::new(i, "x")).loses();
+    let first = |i: u64| Loss::new(ge(0.05, 0.2, 1.0, 0.0), dumbbell_units::random::Stream::new(i, "x")).loses();
     binomial((0..10_000).filter(|i| first(*i)).count(), 10_000, 0.2, "first packets lost");
 }
 

@@ -47,10 +47,7 @@ fn before_the_start_the_first_value_holds() {
 fn a_ramp_is_a_straight_line() {
     // From 100 at 10 down to 40 at 40: 2 less per ns; then constant; then up to 50 at 60: 0.5 per ns, rounded down.
     let c = profile(&[step(0, 100), step(10, 100), ramp(40, 40), ramp(60, 50)], None, 0);
-    assert_eq!(
-        values(&c, &[9, 10, 11, 25, 39, 40, 43, 59, 60, 99]),
-        [100, 100, 98, 70, 42, 40, 41, 49, 50, 50]
-    );
+    assert_eq!(values(&c, &[9, 10, 11, 25, 39, 40, 43, 59, 60, 99]), [100, 100, 98, 70, 42, 40, 41, 49, 50, 50]);
 }
 
 #[test]

@@ -3,8 +3,7 @@
 use crate::{binomial, stream};
 use dumbbell_link::{Reordering, ReorderingPlan};
 
-const PLAN: ReorderingPlan =
-    ReorderingPlan { share: 0.1, gap: 1, correlation: 0.0, delay_ns: 0, extent: None };
+const PLAN: ReorderingPlan = ReorderingPlan { share: 0.1, gap: 1, correlation: 0.0, delay_ns: 0, extent: None };
 
 fn selected(plan: ReorderingPlan, n: usize) -> Vec<bool> {
     let mut reordering = Reordering::new(plan, stream("reordering"));

@@ -96,8 +96,7 @@ fn ramps_are_integrated() {
 #[test]
 fn the_packets_of_a_ramp_take_as_long_as_one_large_packet() {
     // 1000 packets of 1500 bytes one after the other: 12 Mbit; 10 t + 5 t^2 = 12 at t = (sqrt(340) - 10) / 10 s.
-    let mut transmitter =
-        transmitter(rates(&[(0, 10 * MBIT, false), (S, 20 * MBIT, true)], None), &Outages::default());
+    let mut transmitter = transmitter(rates(&[(0, 10 * MBIT, false), (S, 20 * MBIT, true)], None), &Outages::default());
     let end = (0..1000).fold(Time(0), |t, _| transmitter.finish(t, 1500));
     let expected = (340f64.sqrt() - 10.0) / 10.0 * 1e9;
     // Each packet is rounded up to a ns: half a ns on average, at most 1 ns.
@@ -165,8 +164,7 @@ fn an_outage_without_end_ends_the_search() {
 #[test]
 fn a_packet_across_the_window_counts_in_part() {
     // Counted from 10 to 20 ms: of packets of 2 ms at 10 Mbit/s from 9, 15 and 19 ms on, 1, 2 and 1 ms.
-    let mut s =
-        Transmitter::rate(Profile::constant(10 * MBIT), Outages::default(), (Time(10 * MS), Time(20 * MS)));
+    let mut s = Transmitter::rate(Profile::constant(10 * MBIT), Outages::default(), (Time(10 * MS), Time(20 * MS)));
     for begin in [1, 9, 15, 19] {
         s.finish(Time(begin * MS), 2500);
     }

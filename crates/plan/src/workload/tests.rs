@@ -19,8 +19,8 @@ fn sizes(plan: SizesPlan, n: usize) -> Vec<f64> {
     drawn
 }
 
-/// The largest difference between the distribution of a sorted sample and `below`, P(S < s) [Kolmogorov 1933]. A sample is
-/// rounded to whole bytes, so the function is compared half a byte beside the jumps.
+/// The largest difference between the distribution of a sorted sample and `below`, P(S < s) [Kolmogorov 1933]. A sample
+/// is rounded to whole bytes, so the function is compared half a byte beside the jumps.
 fn kolmogorov(sample: &[f64], below: impl Fn(f64) -> f64) -> f64 {
     let n = sample.len() as f64;
     let mut largest: f64 = 0.0;
@@ -71,10 +71,8 @@ fn a_wrong_distribution_fails_the_test() {
 
 #[test]
 fn poisson_arrivals_have_the_stated_rate_and_independent_intervals() {
-    let at: Vec<f64> = schedule(poisson(500.0), SizesPlan::Fixed { bytes: 1 }, 7)
-        .take(20_000)
-        .map(|a| a.at.as_secs())
-        .collect();
+    let at: Vec<f64> =
+        schedule(poisson(500.0), SizesPlan::Fixed { bytes: 1 }, 7).take(20_000).map(|a| a.at.as_secs()).collect();
     // The n-th arrival of a Poisson process is at n / rate with the relative standard deviation 1 / sqrt(n) = 0.7 %.
     assert!((at[19_999] / 40.0 - 1.0).abs() < 0.021, "{}", at[19_999]);
     let mut intervals: Vec<f64> = at.windows(2).map(|w| (w[1] - w[0]) * 1e6).collect();
@@ -90,8 +88,7 @@ fn the_offered_load_is_the_mean_size_times_the_rate() {
     let share = vec![0.15, 0.2, 0.3, 0.4, 0.53, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0];
     let sizes = SizesPlan::Empirical { bytes: packets.iter().map(|p| p * 1460.0).collect(), share };
     let end = Time(100_000_000_000);
-    let offered: u64 =
-        schedule(poisson(10_000.0), sizes, 1).take_while(|a| a.at < end).map(|a| a.bytes).sum();
+    let offered: u64 = schedule(poisson(10_000.0), sizes, 1).take_while(|a| a.at < end).map(|a| a.bytes).sum();
     // 10^6 transfers with a coefficient of variation of 2.1: the sum has a relative standard deviation of 0.23 %.
     let asked = 1_665_830.8 * 1e6;
     assert!((offered as f64 / asked - 1.0).abs() < 0.01, "{offered}");
@@ -99,11 +96,10 @@ fn the_offered_load_is_the_mean_size_times_the_rate() {
 
 #[test]
 fn constant_and_listed_arrivals() {
-    let constant: Vec<u64> =
-        schedule(ArrivalsPlan::Constant { per_s: 1e3 }, SizesPlan::Fixed { bytes: 9 }, 1)
-            .take(3)
-            .map(|a| a.at.0)
-            .collect();
+    let constant: Vec<u64> = schedule(ArrivalsPlan::Constant { per_s: 1e3 }, SizesPlan::Fixed { bytes: 9 }, 1)
+        .take(3)
+        .map(|a| a.at.0)
+        .collect();
     assert!((5..1_000_005).contains(&constant[0]));
     assert_eq!((constant[1] - constant[0], constant[2] - constant[1]), (1_000_000, 1_000_000));
     let listed = ArrivalsPlan::Listed { at_ns: vec![0, 10, 10] };

@@ -111,12 +111,7 @@ impl Queue {
 
 /// # Safety
 /// `queue` is a result of `create`; `call` is readable, `reply` is writable.
-unsafe extern "C" fn enqueue(
-    queue: *mut c_void,
-    packet: Packet,
-    call: *const Call,
-    reply: *mut Reply,
-) -> bool {
+unsafe extern "C" fn enqueue(queue: *mut c_void, packet: Packet, call: *const Call, reply: *mut Reply) -> bool {
     // SAFETY: the caller guarantees it.
     let (queue, call) = unsafe { (&mut *queue.cast::<Queue>(), &*call) };
     catch(call.error, || {
@@ -153,8 +148,7 @@ unsafe extern "C" fn observe(queue: *const c_void, row: *mut f64, len: usize, er
         let mut values = Vec::new();
         queue.qdisc.observe(&mut values);
         if values.len() != len {
-            let message =
-                format!("observe returns {} values, but the discipline has {len} columns", values.len());
+            let message = format!("observe returns {} values, but the discipline has {len} columns", values.len());
             return Err(message);
         }
         // SAFETY: the caller guarantees it, and the lengths are equal.

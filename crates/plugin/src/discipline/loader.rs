@@ -161,7 +161,8 @@ struct LoadedQueue {
     marks_due: u64,
 }
 
-// SAFETY: the pointer refers to a box of a `Qdisc`, which is `Send`, and its context, and is used through this owner only.
+// SAFETY: the pointer refers to a box of a `Qdisc`, which is `Send`, and its context, and is used through this owner
+// only.
 unsafe impl Send for LoadedQueue {}
 
 impl fmt::Debug for LoadedQueue {
@@ -197,13 +198,7 @@ impl LoadedQueue {
     ) -> Result<Reply, String> {
         let (mut list, mut reply) = (Dropped::default(), Reply::default());
         let (ok, error) = with_sink(|error| {
-            let call = Call {
-                now: cx.now.0,
-                link_busy: cx.link_busy,
-                buffer: (&raw mut list).cast(),
-                dropped,
-                error,
-            };
+            let call = Call { now: cx.now.0, link_busy: cx.link_busy, buffer: (&raw mut list).cast(), dropped, error };
             self.library.call(|| function(&self.vtable, self.queue, &call, &mut reply))
         });
         if !ok {
@@ -311,9 +306,8 @@ impl Code for LoadedQueue {
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`; `row` has as many values from `begin` on as there are
             // columns.
-            self.library.call(|| unsafe {
-                (self.vtable.observe)(self.queue, row[begin..].as_mut_ptr(), self.columns, sink)
-            })
+            self.library
+                .call(|| unsafe { (self.vtable.observe)(self.queue, row[begin..].as_mut_ptr(), self.columns, sink) })
         });
         if ok { Ok(()) } else { Err(error) }
     }
@@ -393,16 +387,9 @@ mod tests {
         const ROW: &'static Discipline = &Discipline {
             name: "two",
             title: "an example",
-            params: &[Spec {
-                name: "mistake",
-                kind: Kind::Choice(MISTAKES),
-                default: "none",
-                doc: "broken rule",
-            }],
+            params: &[Spec { name: "mistake", kind: Kind::Choice(MISTAKES), default: "none", doc: "broken rule" }],
             columns: &["packets"],
-            build: |params, _| {
-                Ok(Box::new(Two { queue: Fifo::default(), mistake: params.choice("mistake") }))
-            },
+            build: |params, _| Ok(Box::new(Two { queue: Fifo::default(), mistake: params.choice("mistake") })),
             ..Discipline::EMPTY
         };
     }
@@ -459,10 +446,7 @@ mod tests {
     #[test]
     fn broken_rules_are_found() {
         for (mistake, words) in [
-            (
-                "loses",
-                "after enqueue, backlog() returns 0 packets of 0 bytes, but 1 packets of 100 bytes wait",
-            ),
+            ("loses", "after enqueue, backlog() returns 0 packets of 0 bytes, but 1 packets of 100 bytes wait"),
             ("wrong reason", "reason 'outage' given for a drop"),
             ("changes", "mine: a packet leaves with other fields than it arrived with"),
             ("marks itself", "QdiscContext::mark alone changes one"),

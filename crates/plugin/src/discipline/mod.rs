@@ -7,8 +7,9 @@
 //! | `dumbbell_discipline_interface` | `extern "C" fn() -> u32` | the [`INTERFACE`] that the library was built for |
 //! | `dumbbell_discipline_table` | `extern "C" fn() -> VTable` | the functions of its discipline |
 //!
-//! A packet crosses the interface by value. Its `body` is a handle of the simulator's: the simulator keeps the packet, and
-//! checks every packet that comes back against it ([`dumbbell_qdisc::external`]). Times are in ns, sizes in wire bytes.
+//! A packet crosses the interface by value. Its `body` is a handle of the simulator's: the simulator keeps the packet,
+//! and checks every packet that comes back against it ([`dumbbell_qdisc::external`]). Times are in ns, sizes in wire
+//! bytes.
 
 mod exports;
 #[cfg(feature = "load")]
@@ -141,20 +142,14 @@ mod tests {
     /// If this fails, the interface has changed: it needs a new number in INTERFACE, and the new sizes here.
     #[test]
     fn the_layout_belongs_to_the_interface() {
-        let sizes = [
-            size_of::<Packet>(),
-            size_of::<Link>(),
-            size_of::<Call>(),
-            size_of::<Reply>(),
-            size_of::<VTable>(),
-        ];
+        let sizes =
+            [size_of::<Packet>(), size_of::<Link>(), size_of::<Call>(), size_of::<Reply>(), size_of::<VTable>()];
         assert_eq!((INTERFACE, sizes), (2, [24, 48, 48, 80, 48]));
     }
 
     #[test]
     fn packets_convert_in_both_directions() {
-        let packet =
-            qdisc::Packet { bytes: 1, flow: 2, body: 3, class: 4, ecn: qdisc::Ecn::ECT0, enqueued: Time(5) };
+        let packet = qdisc::Packet { bytes: 1, flow: 2, body: 3, class: 4, ecn: qdisc::Ecn::ECT0, enqueued: Time(5) };
         let back = qdisc::Packet::from(Packet::from(&packet));
         assert_eq!(format!("{back:?}"), format!("{packet:?}"));
     }

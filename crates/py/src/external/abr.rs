@@ -62,9 +62,7 @@ impl fmt::Debug for PythonRule {
 }
 
 /// Returns the rules by the names that plans give them; each is a class and its file.
-pub(crate) fn rules_by_name(
-    rules: Option<&Bound<'_, PyDict>>,
-) -> PyResult<BTreeMap<String, Arc<dyn ExternalAbr>>> {
+pub(crate) fn rules_by_name(rules: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, Arc<dyn ExternalAbr>>> {
     let Some(rules) = rules else { return Ok(BTreeMap::new()) };
     let rule = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let (class, file): (Bound<'_, PyType>, String) = value.extract()?;
@@ -116,9 +114,7 @@ impl PythonAbr {
         if self.failed {
             return None;
         }
-        let result = Python::attach(|py| {
-            work(self.object.bind(py)).map_err(|e| describe_exception(py, e, &self.file))
-        });
+        let result = Python::attach(|py| work(self.object.bind(py)).map_err(|e| describe_exception(py, e, &self.file)));
         result
             .map_err(|message| {
                 self.failed = true;

@@ -50,8 +50,8 @@ impl ExternalDiscipline {
     /// Loads the discipline of a library. Raises ValueError with the reason if that fails.
     #[staticmethod]
     fn from_library(path: PathBuf, name: String) -> PyResult<ExternalDiscipline> {
-        let discipline = dumbbell_plugin::load_discipline(&path, &name)
-            .map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let discipline =
+            dumbbell_plugin::load_discipline(&path, &name).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let params = discipline.params().iter().cloned();
         let params = params.map(|p| (p.name, p.kind, p.default, p.doc)).collect();
         let title = discipline.title().to_owned();
@@ -65,7 +65,8 @@ impl ExternalDiscipline {
     }
 
     /// Checks parameters: starts the discipline once, for a link with this rate (bit/s) and base round-trip time (ns).
-    /// Returns the number of its classes, None if it doesn't use the class of packets. Raises ParamError(parameter, message).
+    /// Returns the number of its classes, None if it doesn't use the class of packets. Raises ParamError(parameter,
+    /// message).
     fn check(
         &self,
         py: Python<'_>,
@@ -89,8 +90,8 @@ impl ExternalDiscipline {
         made.map_err(refused)
     }
 
-    /// Tries the discipline on random packets. Returns a dict: the counts `arrived`, `dropped`, `marked` and `longest`, and
-    /// `findings`, tuples of (is an error, message, steps). Raises ParamError(parameter, message).
+    /// Tries the discipline on random packets. Returns a dict: the counts `arrived`, `dropped`, `marked` and `longest`,
+    /// and `findings`, tuples of (is an error, message, steps). Raises ParamError(parameter, message).
     fn exercise<'py>(
         &self,
         py: Python<'py>,
@@ -109,8 +110,7 @@ impl ExternalDiscipline {
         dict.set_item("dropped", report.dropped)?;
         dict.set_item("marked", report.marked)?;
         dict.set_item("longest", report.longest)?;
-        let findings: Vec<_> =
-            report.findings.into_iter().map(|f| (f.is_error, f.message, f.steps)).collect();
+        let findings: Vec<_> = report.findings.into_iter().map(|f| (f.is_error, f.message, f.steps)).collect();
         dict.set_item("findings", findings)?;
         Ok(dict)
     }

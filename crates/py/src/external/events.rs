@@ -23,13 +23,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     pub(crate) fn new(s: &cc::Setup) -> Setup {
-        Setup {
-            mss: s.mss,
-            initial_window: s.initial_window,
-            ssthresh: s.ssthresh,
-            preset: s.preset,
-            seed: s.seed,
-        }
+        Setup { mss: s.mss, initial_window: s.initial_window, ssthresh: s.ssthresh, preset: s.preset, seed: s.seed }
     }
 }
 
@@ -88,7 +82,8 @@ impl Ack {
         self.ev.delivered
     }
 
-    /// Round-trip time of the newest segment that this ACK covers and that was sent once, s; None without such a segment.
+    /// Round-trip time of the newest segment that this ACK covers and that was sent once, s; None without such a
+    /// segment.
     #[getter]
     fn rtt(&self) -> Option<f64> {
         self.ev.rtt.map(Dur::as_secs)

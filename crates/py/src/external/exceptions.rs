@@ -19,8 +19,7 @@ pub(crate) fn take_interrupt() -> Option<PyErr> {
 pub(super) fn describe_exception(py: Python<'_>, error: PyErr, file: &str) -> String {
     let kind = error.get_type(py).name().map_or_else(|_| "an exception".into(), |n| n.to_string());
     let message = error.value(py).str().map_or_else(|_| String::new(), |s| s.to_string());
-    let place =
-        error.traceback(py).and_then(|tb| source_location(&tb, file)).unwrap_or_else(|| file.to_owned());
+    let place = error.traceback(py).and_then(|tb| source_location(&tb, file)).unwrap_or_else(|| file.to_owned());
     if !error.is_instance_of::<PyException>(py) {
         INTERRUPT.with(|i| *i.borrow_mut() = Some(error));
     }

@@ -1,5 +1,5 @@
-//! Algorithms that users write: congestion control and queue disciplines as Python classes or in libraries, rules for the
-//! bit rate as classes.
+//! Algorithms that users write: congestion control and queue disciplines as Python classes or in libraries, rules for
+//! the bit rate as classes.
 
 mod abr;
 mod discipline;

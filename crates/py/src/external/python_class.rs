@@ -1,8 +1,8 @@
 //! A variant implemented as a Python class.
 //!
-//! Each event calls a method of the object with an instance of a class from `events`. Afterwards the object's attributes
-//! `cwnd`, `ssthresh` and `pacing_rate` are read: they are the algorithm's output. The simulator runs without the GIL;
-//! each call acquires it. An exception ends the run with an error that has its file and line.
+//! Each event calls a method of the object with an instance of a class from `events`. Afterwards the object's
+//! attributes `cwnd`, `ssthresh` and `pacing_rate` are read: they are the algorithm's output. The simulator runs
+//! without the GIL; each call acquires it. An exception ends the run with an error that has its file and line.
 
 use super::events::{Ack, Congestion, ConnectionEvent, Lost, Sent, Setup};
 use super::exceptions::describe_exception;
@@ -83,8 +83,8 @@ impl External for PythonVariant {
         failure: &Failure,
     ) -> Result<Box<dyn CongestionControl>, ParamError> {
         let object = Python::attach(|py| {
-            let made = keywords(py, given)
-                .and_then(|kwargs| self.class.bind(py).call((Setup::new(setup),), Some(&kwargs)));
+            let made =
+                keywords(py, given).and_then(|kwargs| self.class.bind(py).call((Setup::new(setup),), Some(&kwargs)));
             made.map(Bound::unbind).map_err(|e| describe_exception(py, e, &self.file))
         });
         let object = object.map_err(|message| ParamError { name: "name".into(), message })?;
@@ -145,11 +145,7 @@ impl fmt::Debug for PythonAlgorithm {
 impl PythonAlgorithm {
     /// Calls `work` with the object and reads the output from its attributes. An error ends the run; its message names
     /// `method`.
-    fn update(
-        &mut self,
-        method: &str,
-        work: impl for<'py> FnOnce(Python<'py>, &Bound<'py, PyAny>) -> PyResult<()>,
-    ) {
+    fn update(&mut self, method: &str, work: impl for<'py> FnOnce(Python<'py>, &Bound<'py, PyAny>) -> PyResult<()>) {
         if self.failure.is_set() {
             return;
         }
@@ -212,9 +208,7 @@ fn read_control(object: &Bound<'_, PyAny>) -> PyResult<Control> {
     let ssthresh = number(intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
     let pacing = match number(intern!(py, "pacing_rate"))? {
         Some(bps) if !bps.is_finite() || bps < 1.0 => {
-            return Err(PyException::new_err(format!(
-                "pacing_rate is {bps}: bit/s above zero are needed, or None"
-            )));
+            return Err(PyException::new_err(format!("pacing_rate is {bps}: bit/s above zero are needed, or None")));
         }
         bps => bps.map(|bps| Rate(bps as u64)),
     };
@@ -303,11 +297,8 @@ impl CongestionControl for PythonAlgorithm {
         let values = Python::attach(|py| {
             let object = self.object.bind(py);
             let values = (|| {
-                let observed = if self.defines.observe {
-                    Some(object.call_method0(intern!(py, "observe"))?)
-                } else {
-                    None
-                };
+                let observed =
+                    if self.defines.observe { Some(object.call_method0(intern!(py, "observe"))?) } else { None };
                 let value = |column: &str| match &observed {
                     Some(values) => values.get_item(column),
                     None => object.getattr(column),

@@ -129,8 +129,7 @@ impl Code for PythonQueue {
             if result.is_none() {
                 return Ok(());
             }
-            let message =
-                format!("enqueue returned {}: link.drop drops a packet, None is needed", shown(&result));
+            let message = format!("enqueue returned {}: link.drop drops a packet, None is needed", shown(&result));
             Err(PyTypeError::new_err(message))
         })
     }
@@ -147,9 +146,9 @@ impl Code for PythonQueue {
                 return Err(PyTypeError::new_err(message));
             };
             let handle = link.handle(packet.get());
-            handle.map(Some).ok_or_else(|| {
-                PyValueError::new_err(format!("dequeue returned {} of another queue", shown(&result)))
-            })
+            handle
+                .map(Some)
+                .ok_or_else(|| PyValueError::new_err(format!("dequeue returned {} of another queue", shown(&result))))
         })
     }
 
@@ -172,9 +171,8 @@ impl Code for PythonQueue {
                     }
                     _ => {
                         let text = shown(&result);
-                        let message = format!(
-                            "next_ready returned {text}: seconds of simulated time, or None, are needed"
-                        );
+                        let message =
+                            format!("next_ready returned {text}: seconds of simulated time, or None, are needed");
                         Err(PyValueError::new_err(message))
                     }
                 }
@@ -215,9 +213,5 @@ fn nanoseconds(seconds: f64) -> u64 {
 /// Returns the representation of a value, shortened.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".into(), |r| r.to_string());
-    if text.chars().count() <= 80 {
-        text
-    } else {
-        format!("{}...", text.chars().take(80).collect::<String>())
-    }
+    if text.chars().count() <= 80 { text } else { format!("{}...", text.chars().take(80).collect::<String>()) }
 }

@@ -93,12 +93,7 @@ impl QueueLink {
             rate: link.rate.0,
             base_rtt: link.base_rtt.as_secs(),
             seed: Stream::new(link.seed, &format!("{}/python", link.path)).next_u64(),
-            state: Mutex::new(State {
-                open: None,
-                backlog: Backlog::default(),
-                busy: false,
-                stream: link.stream(),
-            }),
+            state: Mutex::new(State { open: None, backlog: Backlog::default(), busy: false, stream: link.stream() }),
         }
     }
 
@@ -185,7 +180,8 @@ impl QueueLink {
         Ok(marked)
     }
 
-    /// Returns a random number, uniform in 0..1. Each queue has its own sequence, which follows from the seed of the run.
+    /// Returns a random number, uniform in 0..1. Each queue has its own sequence, which follows from the seed of the
+    /// run.
     fn random(&self) -> f64 {
         self.state().stream.uniform()
     }

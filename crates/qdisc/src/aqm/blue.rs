@@ -73,8 +73,7 @@ mod tests {
     #[test]
     fn losses_raise_the_probability_once_per_freeze_time() {
         let mut blue = blue();
-        for (now, p) in [(0, 0.25), (99, 0.25), (100, 0.5), (350, 0.75), (449, 0.75), (450, 1.0), (900, 1.0)]
-        {
+        for (now, p) in [(0, 0.25), (99, 0.25), (100, 0.5), (350, 0.75), (449, 0.75), (450, 1.0), (900, 1.0)] {
             blue.on_loss(Time(now));
             assert_eq!(blue.p_m(), p, "at {now}");
         }

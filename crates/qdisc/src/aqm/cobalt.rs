@@ -14,8 +14,8 @@
 //!         each packet is dropped with probability p_drop, ECN-capable or not: BLUE acts on unresponsive flows
 //! ```
 //! Unlike [`super::codel`], each departure signals congestion with at most one packet, and `count` decays with time
-//! instead of being remembered for 16 intervals. rec_inv_sqrt, 1 / sqrt(count), is 0 in a new queue: its second consecutive
-//! packet over target is signaled without waiting for an interval [Linux sch_cake.c cobalt_vars_init].
+//! instead of being remembered for 16 intervals. rec_inv_sqrt, 1 / sqrt(count), is 0 in a new queue: its second
+//! consecutive packet over target is signaled without waiting for an interval [Linux sch_cake.c cobalt_vars_init].
 
 use super::Verdict;
 use dumbbell_units::{Dur, Time};
@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_pause_of_more_than_an_interval_lets_the_second_packet_be_signaled() {
-        // The time for which the queue counts as active ended at 109: the packet at 200, over target, leaves drop_next there.
+        // The time for which the queue counts as active ended at 109: the packet at 200, over target, leaves drop_next
+        // there.
         let mut cobalt = used();
         run(&mut cobalt, 0, 10, 1);
         assert_eq!(run(&mut cobalt, 200, 203, 6), [201]);
@@ -227,8 +228,7 @@ mod tests {
         let mut marks = cobalt.clone();
         assert_eq!(run(&mut cobalt, 300, 340, 6), [300, 301, 302, 303, 334]);
         let at = |ms: u64| Time::ZERO + MS * ms;
-        let marked = (300..400)
-            .filter(|&ms| marks.should_drop(&PARAMS, at(ms), MS * 6, true, || 0.5) == Verdict::Mark);
+        let marked = (300..400).filter(|&ms| marks.should_drop(&PARAMS, at(ms), MS * 6, true, || 0.5) == Verdict::Mark);
         assert_eq!(marked.collect::<Vec<_>>(), [300, 301, 358]);
     }
 
@@ -263,8 +263,7 @@ mod tests {
         }
         assert!(cobalt.dropping());
         // Dropped with probability 3/256 whatever the sojourn time; CoDel's signal is due too (count 1).
-        let verdict =
-            |sojourn, capable, draw| cobalt.clone().should_drop(&PARAMS, at(19), sojourn, capable, || draw);
+        let verdict = |sojourn, capable, draw| cobalt.clone().should_drop(&PARAMS, at(19), sojourn, capable, || draw);
         assert_eq!(verdict(Dur::ZERO, true, 2.9 / 256.0), Verdict::Drop);
         assert_eq!(verdict(Dur::ZERO, true, 3.1 / 256.0), Verdict::Pass);
         assert_eq!(verdict(MS * 10, true, 0.5), Verdict::Mark);

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! dodequeue   ok_to_drop becomes true once the sojourn time has been target or longer for a whole interval, with more
-//!             than one full packet left in the queue at each departure                              [RFC 8289 §5.6]
-//! not dropping and ok_to_drop: enter the dropping state                                             [RFC 8289 §5.5]
+//!             than one full packet left in the queue at each departure                             [RFC 8289 §5.6]
+//! not dropping and ok_to_drop: enter the dropping state                                            [RFC 8289 §5.5]
 //!             drop (or mark) one packet; drop_next = control_law(now)
 //!             count restarts at count - lastcount if that is above 1 and the last dropping state ended less than 16
 //!             intervals ago; otherwise at 1
-//! dropping    at each drop_next: count += 1, drop (or mark), drop_next = control_law(drop_next)     [RFC 8289 §5.5]
+//! dropping    at each drop_next: count += 1, drop (or mark), drop_next = control_law(drop_next)    [RFC 8289 §5.5]
 //!             ends at the first packet with ok_to_drop false
-//! control_law(t) = t + interval / sqrt(count)                                                       [RFC 8289 §5.6]
+//! control_law(t) = t + interval / sqrt(count)                                                      [RFC 8289 §5.6]
 //! rec_inv_sqrt  1 / sqrt(count) as Linux computes it: one step of Newton's method for each new count, in 16 bits. The
-//!             second drop follows after half an interval instead of 0.71         [Linux codel_impl.h codel_Newton_step]
+//!             second drop follows after half an interval instead of 0.71        [Linux codel_impl.h codel_Newton_step]
 //! ```
 //! A marked packet is sent. After a drop the next packet is examined at once and may be dropped too. The names are
 //! those of RFC 8289 §5; the rules for marks are those of [Linux codel_impl.h codel_dequeue]. The algorithm does not
@@ -92,12 +92,7 @@ impl Codel {
     }
 
     /// Returns the next packet to send, after dropping the packets before it that are due [RFC 8289 §5.5].
-    pub fn dequeue<S: PacketSource>(
-        &mut self,
-        params: &CodelParams,
-        now: Time,
-        source: &mut S,
-    ) -> Option<S::Packet> {
+    pub fn dequeue<S: PacketSource>(&mut self, params: &CodelParams, now: Time, source: &mut S) -> Option<S::Packet> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(params, now, source);
         if self.dropping {
             self.dropping = ok_to_drop;
@@ -191,8 +186,7 @@ impl Codel {
 mod tests {
     use super::*;
 
-    const PARAMS: CodelParams =
-        CodelParams { target: Dur::millis(5), interval: Dur::millis(100), newton: false };
+    const PARAMS: CodelParams = CodelParams { target: Dur::millis(5), interval: Dur::millis(100), newton: false };
 
     /// A link that sends a packet each millisecond from a queue in which every packet has waited `sojourn`.
     struct Link {
@@ -254,8 +248,8 @@ mod tests {
 
     #[test]
     fn linux_spaces_drops_by_one_step_of_newton_for_each_count() {
-        // x (3 - n x^2) / 2 from x = 1: 0.5 (n = 2), 0.5625 (3), 0.4878 (4), 0.4416 (5), 0.4084 (6). So 100, 200, then 250,
-        // 306.25, 355.03, 399.19, 440.0; rounded up to the next packet's time.
+        // x (3 - n x^2) / 2 from x = 1: 0.5 (n = 2), 0.5625 (3), 0.4878 (4), 0.4416 (5), 0.4084 (6). So 100, 200, then
+        // 250, 306.25, 355.03, 399.19, 440.0; rounded up to the next packet's time.
         let linux = CodelParams { newton: true, ..PARAMS };
         let (mut link, mut codel) = (Link::new(), Codel::default());
         assert_eq!(link.run_with(&linux, &mut codel, 441), [100, 200, 250, 307, 356, 400, 441 - 1]);
@@ -271,8 +265,8 @@ mod tests {
         // Dropped packets can raise count to many times the one of the last step: 3 - 200 / 4 is below zero.
         let mut codel = Codel { count: 200, rec_inv_sqrt: 1 << 15, ..Codel::default() };
         codel.newton_step();
-        // x = 2^31, x^2 / 2^32 = 2^30; (3 * 2^32 - 200 * 2^30) / 4 = 2^62 - 47 * 2^30 as an unsigned number; times 2^31 modulo
-        // 2^64: -47 * 2^61 = 2^61 (mod 2^64); / 2^31 = 2^30; / 2^16 = 2^14.
+        // x = 2^31, x^2 / 2^32 = 2^30; (3 * 2^32 - 200 * 2^30) / 4 = 2^62 - 47 * 2^30 as an unsigned number; times 2^31
+        // modulo 2^64: -47 * 2^61 = 2^61 (mod 2^64); / 2^31 = 2^30; / 2^16 = 2^14.
         assert_eq!(codel.rec_inv_sqrt, 1 << 14);
     }
 

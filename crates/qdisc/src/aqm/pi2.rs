@@ -6,8 +6,8 @@
 //! update     p' += alpha (curq - target) + beta (curq - prevq), limited to 0..1; curq is the queue delay
 //! classic    p_C = p'^2: a classic rate is proportional to 1 / sqrt(p_C), so the control is linear in p'
 //! scalable   p_CL = k p': a classic and a scalable flow with equal round-trip times get equal rates
-//! overload   k p' >= 1 (p_C >= 1/k^2): marks alone cannot signal more. Both kinds are dropped with p_C, and the remaining
-//!            scalable packets are marked
+//! overload   k p' >= 1 (p_C >= 1/k^2): marks alone cannot signal more. Both kinds are dropped with p_C, and the
+//!            remaining scalable packets are marked
 //! ```
 //! An overload can also be left to the limit of the queue; p' is then limited to 1/k.
 
@@ -105,13 +105,8 @@ impl Pi2 {
 mod tests {
     use super::*;
 
-    const PARAMS: Pi2Params = Pi2Params {
-        target: Dur::millis(15),
-        alpha: 0.16,
-        beta: 3.2,
-        coupling_factor: 2.0,
-        drop_overload: true,
-    };
+    const PARAMS: Pi2Params =
+        Pi2Params { target: Dur::millis(15), alpha: 0.16, beta: 3.2, coupling_factor: 2.0, drop_overload: true };
 
     fn at(p: f64, change: impl FnOnce(&mut Pi2Params)) -> Pi2 {
         let mut params = PARAMS;

@@ -20,15 +20,16 @@
 //! ```text
 //! timer      tupdate is rounded up to whole ticks of 4 ms, and the timer wheel adds one: 20 ms instead of 15
 //!                                                         [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index]
-//! burst      the allowance shrinks at each departure by the time since the one before, and is renewed, with the estimator's
-//!            state, by the update that finds no congestion          [pie_process_dequeue, pie_calculate_probability]
-//! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets with their Ethernet
-//!            headers, of which the backlog has none: two packets of 1500 bytes are fewer than 2 x 1514
+//! burst      the allowance shrinks at each departure by the time since the one before, and is renewed, with the
+//!            estimator's state, by the update that finds no congestion
+//!                                                                   [pie_process_dequeue, pie_calculate_probability]
+//! arrival    accepted without a draw if qdelay < target / 2 and drop_prob < 20 %, or below two full packets with their
+//!            Ethernet headers, of which the backlog has none: two packets of 1500 bytes are fewer than 2 x 1514
 //!                                                       [pie_drop_early; include/net/pkt_sched.h psched_mtu]
 //! marks      leave accu_prob as it is                                             [pie_drop_early, pie_qdisc_enqueue]
 //! overload   drop_prob may exceed 1, and needs as long to fall again              [pie_calculate_probability]
-//! no delay   drop_prob x 63/64, unless qdelay is zero while packets wait                    [pie_calculate_probability]
-//! estimator  a new measurement of the rate has a weight of 1/8                                    [pie_process_dequeue]
+//! no delay   drop_prob x 63/64, unless qdelay is zero while packets wait                   [pie_calculate_probability]
+//! estimator  a new measurement of the rate has a weight of 1/8                                   [pie_process_dequeue]
 //! ```
 //! The names are those of RFC 8033 and of struct pie_vars [Linux include/net/pie.h pie_vars].
 
@@ -69,13 +70,14 @@ pub struct PieParams {
     pub dq_rate_estimator: bool,
     /// True if Linux is followed where it differs from RFC 8033.
     pub linux: bool,
-    /// Bytes of framing in the length of each packet, in place of the Ethernet header [Linux include/net/pkt_sched.h psched_mtu].
+    /// Bytes of framing in the length of each packet, in place of the Ethernet header [Linux include/net/pkt_sched.h
+    /// psched_mtu].
     pub overhead: u32,
 }
 
 impl PieParams {
-    /// Returns the time between two updates: Linux counts it in ticks, and a timer that is set at a tick expires one later than
-    /// asked for [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index].
+    /// Returns the time between two updates: Linux counts it in ticks, and a timer that is set at a tick expires one
+    /// later than asked for [Linux sch_pie.c pie_change, kernel/time/timer.c calc_index].
     #[must_use]
     pub fn period(&self) -> Dur {
         if self.linux { TICK * (self.tupdate.0.div_ceil(TICK.0) + 1) } else { self.tupdate }
@@ -95,8 +97,8 @@ impl PieParams {
         u64::from(full_packet.saturating_sub(self.overhead)) + ETHERNET
     }
 
-    /// True if an ECN-capable packet is marked at this probability, and not dropped: below `ecn_prob` [RFC 8033 §5.1], or up to
-    /// it [Linux sch_pie.c pie_qdisc_enqueue].
+    /// True if an ECN-capable packet is marked at this probability, and not dropped: below `ecn_prob` [RFC 8033 §5.1],
+    /// or up to it [Linux sch_pie.c pie_qdisc_enqueue].
     #[must_use]
     pub fn marks(&self, drop_prob: f64, ecn_prob: f64) -> bool {
         drop_prob < ecn_prob || (self.linux && drop_prob == ecn_prob)
@@ -222,8 +224,8 @@ impl Pie {
         }
     }
 
-    /// Includes a measurement: the time in which [`DQ_THRESHOLD`] bytes left, s. The average is of the times [RFC 8033 §5.2] or
-    /// of the rates [Linux sch_pie.c pie_process_dequeue].
+    /// Includes a measurement: the time in which [`DQ_THRESHOLD`] bytes left, s. The average is of the times [RFC 8033
+    /// §5.2] or of the rates [Linux sch_pie.c pie_process_dequeue].
     fn average(&mut self, params: &PieParams, sample: f64) {
         let average = self.avg_dq_time.unwrap_or(sample);
         self.avg_dq_time = Some(if params.linux {
@@ -416,7 +418,8 @@ mod tests {
             assert_eq!(pie.burst_allowance(), MS * left, "at {ms}");
             pie.calculate_probability(&LINUX, 5000);
         }
-        // An arrival doesn't renew it; the update does that finds two delays below half of the target and no probability.
+        // An arrival doesn't renew it; the update does that finds two delays below half of the target and no
+        // probability.
         pie.drop_prob = 0.0;
         for (ms, left) in [(7, 0), (7, 150)] {
             pie.drop_early(&LINUX, false, 1.0, || 0.0);
@@ -491,9 +494,7 @@ mod tests {
         // each drop.
         let numbers = |p: f64, size_factor: f64, draw: f64, arrivals: u32| {
             let mut pie = at(p, 15);
-            (1..=arrivals)
-                .filter(|_| pie.drop_early(&PARAMS, false, size_factor, || draw))
-                .collect::<Vec<u32>>()
+            (1..=arrivals).filter(|_| pie.drop_early(&PARAMS, false, size_factor, || draw)).collect::<Vec<u32>>()
         };
         assert_eq!(numbers(0.25, 1.0, 0.0, 12), [4, 8, 12]);
         // If no draw decides for a drop, accu_prob does: 8.5 / 0.25 = 34.

@@ -100,7 +100,8 @@ impl Red {
         self.avg < self.params.max_th
     }
 
-    /// True while the average is between the thresholds, the lower one included [Linux include/net/red.h red_cmp_thresh].
+    /// True while the average is between the thresholds, the lower one included [Linux include/net/red.h
+    /// red_cmp_thresh].
     #[must_use]
     pub fn is_between(&self) -> bool {
         self.avg >= self.params.min_th && self.may_mark()
@@ -204,15 +205,8 @@ mod tests {
     use super::*;
 
     fn red_with(change: impl FnOnce(&mut RedParams)) -> Red {
-        let mut params = RedParams {
-            w_q: 1.0,
-            min_th: 2.0,
-            max_th: 6.0,
-            max_p: 0.5,
-            gentle: false,
-            wait: false,
-            adaptive: None,
-        };
+        let mut params =
+            RedParams { w_q: 1.0, min_th: 2.0, max_th: 6.0, max_p: 0.5, gentle: false, wait: false, adaptive: None };
         change(&mut params);
         Red::new(params)
     }

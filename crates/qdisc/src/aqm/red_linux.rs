@@ -1,12 +1,13 @@
 //! The parts of RED in which Linux differs from Floyd and Jacobson [Linux include/net/red.h, sch_red.c].
 //!
 //! ```text
-//! idle        from the moment in which the link asks an empty queue for a packet (red_dequeue), so during the transmission of
-//!             the last packet too. The next arrival ends it, and the average decays instead of taking a sample
-//! decay       by a table of halvings over steps of idle time; below half of a halving the average falls linearly, to zero after
-//!             one step but never by more than a half (red_calc_qavg_from_idle_time). FJ: (1 - w_q)^m
-//! distance    U, uniform in 0..1, is drawn once for each distance; the arrival with count p_b >= U is dropped or marked
-//!             (red_mark_probability). The first arrival above min_th is never dropped or marked (red_action)
+//! idle        from the moment in which the link asks an empty queue for a packet (red_dequeue), so during the
+//!             transmission of the last packet too. The next arrival ends it, and the average decays instead of taking
+//!             a sample
+//! decay       by a table of halvings over steps of idle time; below half of a halving the average falls linearly, to
+//!             zero after one step but never by more than a half (red_calc_qavg_from_idle_time). FJ: (1 - w_q)^m
+//! distance    U, uniform in 0..1, is drawn once for each distance; the arrival with count p_b >= U is dropped or
+//!             marked (red_mark_probability). The first arrival above min_th is never dropped or marked (red_action)
 //! max_th      an average from max_th on drops every arrival (RED_HARD_MARK); gentle doesn't exist
 //! full        checked after the decision, by the inner FIFO, and the count goes on (red_enqueue)
 //! ```
@@ -28,8 +29,8 @@ pub struct IdleTable {
 }
 
 impl IdleTable {
-    /// Returns the table for the weight `w_q` and the transmission time of a mean packet. Computed as `tc` does, with the
-    /// natural logarithm.
+    /// Returns the table for the weight `w_q` and the transmission time of a mean packet. Computed as `tc` does, with
+    /// the natural logarithm.
     #[must_use]
     pub fn new(w_q: f64, packet: Dur) -> IdleTable {
         let per_us = -libm::log1p(-w_q) / (packet.0.max(1) as f64 * 1e-3);
@@ -80,8 +81,8 @@ impl LinuxRed {
         self.qidlestart.get_or_insert(now);
     }
 
-    /// An arrival ends the idle time. Returns the decayed average; None if the queue was not idle, so that the average takes a
-    /// sample [Linux include/net/red.h red_calc_qavg].
+    /// An arrival ends the idle time. Returns the decayed average; None if the queue was not idle, so that the average
+    /// takes a sample [Linux include/net/red.h red_calc_qavg].
     pub fn end_idle(&mut self, avg: f64, now: Time) -> Option<f64> {
         self.qidlestart.take().map(|since| self.table.decayed(avg, now.since(since)))
     }
@@ -91,8 +92,8 @@ impl LinuxRed {
         self.qcount = -1;
     }
 
-    /// Decides on an arrival while the average is between the thresholds: true if it is dropped or marked. `draw` returns a
-    /// number uniform in 0..1 [Linux include/net/red.h red_action, red_mark_probability].
+    /// Decides on an arrival while the average is between the thresholds: true if it is dropped or marked. `draw`
+    /// returns a number uniform in 0..1 [Linux include/net/red.h red_action, red_mark_probability].
     pub fn selects(&mut self, p_b: f64, draw: impl FnOnce() -> f64) -> bool {
         self.qcount += 1;
         let selected = self.qcount > 0 && self.qcount as f64 * p_b >= self.q_r;
@@ -110,8 +111,8 @@ mod tests {
 
     #[test]
     fn the_table_equals_values_computed_by_hand() {
-        // 1000 bytes at 8 Mbit/s take 1000 µs; -ln(1 - 1/512) = 0.0019550; per µs 1.9550e-6. 31 / 1.9550e-6 = 15,856,700 µs,
-        // which is below 512 steps of 2^15 = 32,768 µs (16,777,216) and not of 2^14.
+        // 1000 bytes at 8 Mbit/s take 1000 µs; -ln(1 - 1/512) = 0.0019550; per µs 1.9550e-6. 31 / 1.9550e-6 =
+        // 15,856,700 µs, which is below 512 steps of 2^15 = 32,768 µs (16,777,216) and not of 2^14.
         let table = IdleTable::new(1.0 / 512.0, Dur::millis(1));
         assert_eq!(table.cell_log, 15);
         // Step 100: 3,276,800 µs x 1.9550e-6 = 6.406.

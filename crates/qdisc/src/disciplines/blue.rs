@@ -34,12 +34,7 @@ pub(crate) const ROW: Discipline = Discipline {
             default: "0.25 %",
             doc: "increase of the probability at a loss, d1; well above decrement, because queues fill faster than links become idle",
         },
-        Spec {
-            name: "decrement",
-            kind: Kind::Probability,
-            default: "0.025 %",
-            doc: "decrease on an idle link, d2",
-        },
+        Spec { name: "decrement", kind: Kind::Probability, default: "0.025 %", doc: "decrease on an idle link, d2" },
         Spec {
             name: "freeze_time",
             kind: Kind::Duration,

@@ -6,10 +6,11 @@
 //! the docs lists the rest.
 //!
 //! ```text
-//! arrival    into one of the eight queues of its hash set: the queue of the same flow, else an unused one, else the queue
-//!            of the hash itself, which it then shares. A queue is unused if it has no set      [cake_hash]
-//! full       packets are dropped from the head of the queue with the most bytes until the limit holds; BLUE of that queue
-//!            counts each drop                                                                  [cake_drop]
+//! arrival    into one of the eight queues of its hash set: the queue of the same flow, else an unused one, else the
+//!            queue of the hash itself, which it then shares. A queue is unused if it has no set
+//!                                                                                              [cake_hash]
+//! full       packets are dropped from the head of the queue with the most bytes until the limit holds; BLUE of that
+//!            queue counts each drop                                                            [cake_drop]
 //! departure  when the shaper permits: COBALT decides; the last packet of a queue is never dropped       [cake_dequeue]
 //! from rtt   target = max(rtt / 20, 1.5 full packets);
 //!            interval = max(rtt + target - rtt / 20, 2 target)                                 [cake_set_rate]
@@ -253,8 +254,7 @@ impl Qdisc for Cake {
             return None;
         }
         let framing = Framing { overhead: self.overhead, mpu: self.mpu };
-        let packet =
-            self.flows.dequeue(&mut Turn { params: &self.cobalt, random: &mut self.random, framing, cx })?;
+        let packet = self.flows.dequeue(&mut Turn { params: &self.cobalt, random: &mut self.random, framing, cx })?;
         if let Some(shaper) = &mut self.shaper {
             shaper.advance(Bytes(framing.bytes(&packet)));
         }

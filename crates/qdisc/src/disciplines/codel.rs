@@ -191,10 +191,6 @@ impl Qdisc for CodelQdisc {
 
     fn observe(&self, row: &mut Vec<f64>) {
         let CodelQdisc { codel, .. } = self;
-        row.extend([
-            codel.ldelay().0 as f64,
-            f64::from(u8::from(codel.dropping())),
-            f64::from(codel.count()),
-        ]);
+        row.extend([codel.ldelay().0 as f64, f64::from(u8::from(codel.dropping())), f64::from(codel.count())]);
     }
 }

@@ -26,11 +26,7 @@ pub(crate) const ROW: Discipline = Discipline {
           while a smaller one still fits. Never marks.",
     params: &[LIMIT, COUNTING],
     columns: &[],
-    kernel: Some(KernelQdisc {
-        kinds: &["pfifo", "bfifo"],
-        options: KernelOptions::Fifo,
-        ..KernelQdisc::EMPTY
-    }),
+    kernel: Some(KernelQdisc { kinds: &["pfifo", "bfifo"], options: KernelOptions::Fifo, ..KernelQdisc::EMPTY }),
     build: |params, link| Ok(Box::new(DropTail::new(params, link))),
 };
 

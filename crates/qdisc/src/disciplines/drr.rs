@@ -2,12 +2,12 @@
 //! "SV"].
 //!
 //! ```text
-//! round    the active queues are in a list; the first one gets quantum bytes of deficit and sends packets while the deficit
-//!          covers them, then moves to the end of the list and keeps the rest                       [SV §3]
+//! round    the active queues are in a list; the first one gets quantum bytes of deficit and sends packets while the
+//!          deficit covers them, then moves to the end of the list and keeps the rest               [SV §3]
 //! empty    a queue that becomes empty leaves the list and loses its deficit                        [SV §3]
 //! full     the arrival is enqueued, then the last packet of the longest queue is dropped until the limit holds:
-//!          buffer stealing [SV §3, after McKenney 1990]. Lengths are in the unit of the limit; among equal queues that of
-//!          the arrival loses the packet
+//!          buffer stealing [SV §3, after McKenney 1990]. Lengths are in the unit of the limit; among equal queues that
+//!          of the arrival loses the packet
 //! ```
 //! Packets are classified by flow (each direction is one, since `packet.flow` includes it) or by class. Arrivals and
 //! departures take constant time while quantum is at least the largest packet [SV §4]; only a drop searches all active

@@ -13,8 +13,8 @@
 //! departure   the scheduler selects a queue, PI2 decides on its first packet; repeated until a packet may be sent
 //! step        an L4S packet that PI2 leaves unmarked is marked if its sojourn time is above step_thresh
 //! scheduler   while both queues have packets c_protection.credit decides: at or below zero the L4S queue sends and the
-//!             credit grows by its bytes x classic_protection; above zero the classic queue sends and the credit falls by
-//!             its bytes x (1 - classic_protection). The initial credit is negative, so the L4S queue is first.
+//!             credit grows by its bytes x classic_protection; above zero the classic queue sends and the credit falls
+//!             by its bytes x (1 - classic_protection). The initial credit is negative, so the L4S queue is first.
 //! no drop     PI2 passes packets while less than two full packets are left in the queues
 //! ```
 //! Names, defaults, credit scheduler, step and the rule of two packets are those of Linux [Linux 6.17 sch_dualpi2.c]. A
@@ -213,10 +213,7 @@ impl Qdisc for DualPi2 {
             let (packet, is_l4s, change) = self.dequeue_packet()?;
             let verdict = if self.drop_early { Verdict::Pass } else { self.verdict(is_l4s) };
             let Some(mut packet) = cx.apply(verdict, packet) else { continue };
-            if is_l4s
-                && cx.now.since(packet.enqueued) > self.step_thresh
-                && self.l4s.packets() >= self.min_qlen_step
-            {
+            if is_l4s && cx.now.since(packet.enqueued) > self.step_thresh && self.l4s.packets() >= self.min_qlen_step {
                 let _ = cx.mark(&mut packet);
             }
             self.credit += change;

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! arrival    into the queue of the flow's hash                                             [RFC 8290 §4.1]
-//! full       beyond limit or memory_limit, packets are dropped from the head of the queue with the most bytes: half of its
-//!            bytes, at most drop_batch packets. CoDel's count of that queue grows by as many
+//! full       beyond limit or memory_limit, packets are dropped from the head of the queue with the most bytes: half of
+//!            its bytes, at most drop_batch packets. CoDel's count of that queue grows by as many
 //!                                                                          [Linux sch_fq_codel.c fq_codel_drop]
 //! departure  CoDel of the selected queue decides. It does not drop if at most one full packet is left in all queues
 //!            together                                                                      [RFC 8289 §4.4]
@@ -99,7 +99,7 @@ pub(crate) const ROW: Discipline = Discipline {
             kernel::choice(10, "ce_threshold_selector", "ect1", 1, "ce_threshold_selector 0x01/0x03"),
             kernel::choice(11, "ce_threshold_selector", "ect1", 3, ""), // TCA_FQ_CODEL_CE_THRESHOLD_MASK
         ]),
-        overlimit: Some(&[8]), // tc_fq_codel_qd_stats drop_overlimit, after the type
+        overlimit: Some(&[8]),       // tc_fq_codel_qd_stats drop_overlimit, after the type
         separates_connections: true, // [Linux sch_fq_codel.c fq_codel_classify]
         ..KernelQdisc::EMPTY
     }),

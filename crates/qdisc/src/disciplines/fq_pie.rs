@@ -5,8 +5,8 @@
 //! Its only documentation is the manual page tc-fq_pie(8).
 //!
 //! ```text
-//! arrival    into the queue of the flow's hash, if the PIE of that queue accepts it. It is dropped if it would exceed limit
-//!            or memory_limit; other queues lose nothing                       [Linux sch_fq_pie.c fq_pie_qdisc_enqueue]
+//! arrival    into the queue of the flow's hash, if the PIE of that queue accepts it. It is dropped if it would exceed
+//!            limit or memory_limit; other queues lose nothing                [Linux sch_fq_pie.c fq_pie_qdisc_enqueue]
 //! ```
 //! The hash, flows and directions are those of FQ-CoDel.
 
@@ -150,8 +150,7 @@ impl Qdisc for FqPie {
 
     fn observe(&self, row: &mut Vec<f64>) {
         self.flows.observe(row);
-        let drop_prob =
-            |f: &Flow<Option<TimedPie>>| f.aqm.as_ref().map_or(0.0, |timed| timed.pie.drop_prob());
+        let drop_prob = |f: &Flow<Option<TimedPie>>| f.aqm.as_ref().map_or(0.0, |timed| timed.pie.drop_prob());
         row.push(self.flows.listed().map(drop_prob).fold(0.0, f64::max));
     }
 }

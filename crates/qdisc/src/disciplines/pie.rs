@@ -4,9 +4,9 @@
 //! The algorithm is [`crate::aqm::pie`]; this file adds the queue, its limit, ECN and byte mode.
 //!
 //! ```text
-//! arrival      dropped if it would exceed the limit; otherwise PIE decides           [Linux sch_pie.c pie_qdisc_enqueue]
+//! arrival      dropped if it would exceed the limit; otherwise PIE decides         [Linux sch_pie.c pie_qdisc_enqueue]
 //! ECN          an ECN-capable packet is marked instead of dropped while drop_prob is below 10 %      [RFC 8033 §5.1]
-//! bytemode     drop_prob is scaled by packet size / full packet                      [Linux sch_pie.c pie_drop_early]
+//! bytemode     drop_prob is scaled by packet size / full packet                    [Linux sch_pie.c pie_drop_early]
 //! full packet  the largest packet so far
 //! qdelay       sojourn time of the last departed packet, zero with an empty queue; or estimated     [RFC 8033 §4.3]
 //! ```
@@ -20,12 +20,8 @@ use dumbbell_units::Bytes;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 
-pub(crate) const TARGET: Spec = Spec {
-    name: "target",
-    kind: Kind::Duration,
-    default: "15 ms",
-    doc: "target queueing delay [RFC 8033 §4.2]",
-};
+pub(crate) const TARGET: Spec =
+    Spec { name: "target", kind: Kind::Duration, default: "15 ms", doc: "target queueing delay [RFC 8033 §4.2]" };
 pub(crate) const TUPDATE: Spec = Spec {
     name: "tupdate",
     kind: Kind::Duration,
@@ -187,8 +183,7 @@ impl Qdisc for PieQdisc {
         let sent_at_once = self.queue.is_empty() && !cx.link_busy; // whatever the limit
         if !sent_at_once && !self.settings.limit.admits(self.queue.backlog(), &packet) {
             self.settings.tail_drop(&mut self.pie, packet, cx);
-        } else if let Some(packet) = self.settings.admit(&mut self.pie, Bytes(self.queue.bytes()), packet, cx)
-        {
+        } else if let Some(packet) = self.settings.admit(&mut self.pie, Bytes(self.queue.bytes()), packet, cx) {
             self.queue.push(packet);
         }
     }

@@ -2,11 +2,12 @@
 //! prio_dequeue].
 //!
 //! ```text
-//! arrival     into the band of its class, where 0 has the highest priority; dropped if it would exceed queue_limit there
-//! limit       if all bands together exceed it, the last packet of the last non-empty band is dropped: a packet is never
-//!             dropped in favor of one with lower priority
-//! departure   the first packet of the first non-empty band [Linux sch_prio.c prio_dequeue]; a class starves while those
-//!             before it fill the link
+//! arrival     into the band of its class, where 0 has the highest priority; dropped if it would exceed queue_limit
+//!             there
+//! limit       if all bands together exceed it, the last packet of the last non-empty band is dropped: a packet is
+//!             never dropped in favor of one with lower priority
+//! departure   the first packet of the first non-empty band [Linux sch_prio.c prio_dequeue]; a class starves while
+//!             those before it fill the link
 //! ```
 //! The `class` of a flow selects the band, instead of the priority of the packet and the priomap [Linux sch_prio.c
 //! prio_classify].

@@ -5,14 +5,15 @@
 //!
 //! ```text
 //! arrival: update avg -> full queue? drop -> RED: accept | mark (ECN-capable, avg below max_th) | drop
-//! mode     "packets": lengths are in packets;  "bytes": lengths are in bytes, and the probability grows with the packet
-//!          size. A length in the other unit is converted with mean_packet.
+//! mode     "packets": lengths are in packets;  "bytes": lengths are in bytes, and the probability grows with the
+//!          packet size. A length in the other unit is converted with mean_packet.
 //! "auto"   min_th  max(5 packets, half of target_delay at the link's rate)      [Floyd, Gummadi and Shenker 2001;
 //!          max_th  3 min_th                                                      ns-2 red.cc REDQueue::initParams]
 //!          weight  1 - exp(-1/C), C = mean packets per second of the link
 //! ```
-//! An arrival at an idle link with an empty queue is always accepted. max_p is 1/linterm_ of ns-2. With `follows = "linux"`
-//! the rules of [`crate::aqm::red_linux`] replace those for idle time, the distance of drops and the full queue.
+//! An arrival at an idle link with an empty queue is always accepted. max_p is 1/linterm_ of ns-2. With `follows =
+//! "linux"` the rules of [`crate::aqm::red_linux`] replace those for idle time, the distance of drops and the full
+//! queue.
 //!
 //! RED of ns-2 with its defaults is `mode = "bytes"`, `wait = true`, `counting = "ns2"`, `least_waiting = 1` and the
 //! defaults here: the limit is then in bytes (packets x mean_packet) and is compared without the arrival. With `bytes_`
@@ -210,8 +211,8 @@ fn follows_linux(params: &Params, link: &LinkInfo) -> Result<bool, ParamError> {
     let choices = [("mode", "packets"), ("counting", "waiting")];
     let unknown = ["gentle", "wait"].into_iter().find(|name| params.bool(name));
     let unknown = unknown.or_else(|| (params.int("least_waiting") > 0).then_some("least_waiting"));
-    let unknown = unknown
-        .or_else(|| choices.into_iter().find(|(name, only)| params.choice(name) != *only).map(|c| c.0));
+    let unknown =
+        unknown.or_else(|| choices.into_iter().find(|(name, only)| params.choice(name) != *only).map(|c| c.0));
     match unknown {
         Some(name) if params.choice(FOLLOWS.name) == "linux" => {
             let default = if name == "gentle" { " (the default is true)" } else { "" };
@@ -242,9 +243,7 @@ impl RedQdisc {
         }
         let red_params = RedParams {
             // 1 - exp(-x), exact for small x.
-            w_q: params
-                .unless_word("weight", Params::float)
-                .unwrap_or_else(|| -libm::expm1(-1.0 / packets_per_second)),
+            w_q: params.unless_word("weight", Params::float).unwrap_or_else(|| -libm::expm1(-1.0 / packets_per_second)),
             min_th,
             max_th,
             max_p: params.probability("max_p"),

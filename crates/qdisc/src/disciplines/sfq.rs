@@ -2,13 +2,14 @@
 //! Fairness Queueing, INFOCOM 1990; Linux sch_sfq.c since 3.3].
 //!
 //! ```text
-//! arrival   into the queue of its hash; a queue that was empty joins the end of the round with an allot of quantum bytes.
-//!           Dropped if its queue holds depth packets or if flows queues are in use; with headdrop the first packet of its
-//!           own queue is dropped instead, if depth is exceeded                             [sfq_enqueue]
-//! full      the queue with the most packets loses its last one (headdrop: its first); among equal queues that of the arrival
+//! arrival   into the queue of its hash; a queue that was empty joins the end of the round with an allot of quantum
+//!           bytes. Dropped if its queue holds depth packets or if flows queues are in use; with headdrop the first
+//!           packet of its own queue is dropped instead, if depth is exceeded               [sfq_enqueue]
+//! full      the queue with the most packets loses its last one (headdrop: its first); among equal queues that of the
+//!           arrival
 //!                                                                                          [sfq_drop]
-//! dequeue   the first queue of the round sends while its allot is above zero; then the allot grows by quantum and the queue
-//!           moves to the end                                                               [sfq_dequeue]
+//! dequeue   the first queue of the round sends while its allot is above zero; then the allot grows by quantum and the
+//!           queue moves to the end                                                         [sfq_dequeue]
 //! perturb   a new hash; the waiting packets are enqueued again, each flow in its order, and dropped if they do not fit
 //!                                                                                          [sfq_rehash]
 //! ```

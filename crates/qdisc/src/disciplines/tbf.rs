@@ -8,8 +8,8 @@
 //! departure   the first packet, once the bucket holds its bytes                               [tbf_dequeue]
 //! limit       or latency: the longest time in the queue; the limit is then rate x latency + burst
 //! inner       another discipline instead of the queue, with its own limit. A discipline that drops or marks at the
-//!             departure, or chooses the next packet, decides one packet ahead: its packet is held here until the bucket
-//!             permits it. Its limit counts this packet           [tbf_dequeue; sch_generic.h qdisc_peek_dequeued]
+//!             departure, or chooses the next packet, decides one packet ahead: its packet is held here until the
+//!             bucket permits it. Its limit counts this packet    [tbf_dequeue; sch_generic.h qdisc_peek_dequeued]
 //! ```
 //! A link with a much higher rate sends bursts of up to burst bytes at its own rate. DIVERGES [Linux sch_tbf.c
 //! tbf_enqueue]: a packet larger than the bucket is sent when the bucket is full, and the tokens become negative. The

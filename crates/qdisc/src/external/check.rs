@@ -40,8 +40,8 @@ impl fmt::Debug for ExternalQdisc {
 }
 
 impl ExternalQdisc {
-    /// Starts the code of an external discipline for one queue. A failure is reported once to `fail`; the caller then ends
-    /// the run.
+    /// Starts the code of an external discipline for one queue. A failure is reported once to `fail`; the caller then
+    /// ends the run.
     ///
     /// # Errors
     /// The errors of [`External::make`].
@@ -74,8 +74,7 @@ impl ExternalQdisc {
         if let Some(handle) = self.code.dequeue(&mut self.held, cx)? {
             self.idle_calls = 0;
             let packet = self.held.release(handle);
-            let refused =
-                || format!("{}: dequeue returned a packet that isn't in the queue", self.code.name());
+            let refused = || format!("{}: dequeue returned a packet that isn't in the queue", self.code.name());
             return packet.ok_or_else(refused).map(Some);
         }
         if self.held.backlog().packets == 0 {
@@ -84,12 +83,9 @@ impl ExternalQdisc {
         }
         let ready = self.code.next_ready(cx.now)?;
         let name = self.code.name();
-        let waiting =
-            || format!("{name}: dequeue returned no packet at {}, while {}", cx.now, self.held.describe());
+        let waiting = || format!("{name}: dequeue returned no packet at {}, while {}", cx.now, self.held.describe());
         match ready {
-            None => {
-                Err(format!("{}, and next_ready gives no time: a packet was lost without a drop", waiting()))
-            }
+            None => Err(format!("{}, and next_ready gives no time: a packet was lost without a drop", waiting())),
             Some(at) if at <= cx.now => {
                 Err(format!("{}, and next_ready gives {at}: a later time is needed", waiting()))
             }
@@ -159,10 +155,7 @@ impl Qdisc for ExternalQdisc {
             } else if let Some((column, value)) =
                 self.columns.iter().zip(&row[begin..]).find(|(_, value)| value.is_infinite())
             {
-                self.fail(format!(
-                    "{}: column '{column}' is {value}: a finite number is needed",
-                    self.code.name()
-                ));
+                self.fail(format!("{}: column '{column}' is {value}: a finite number is needed", self.code.name()));
             }
         }
         row.resize(begin + self.columns.len(), f64::NAN);

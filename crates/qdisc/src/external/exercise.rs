@@ -108,11 +108,7 @@ struct Course {
 ///
 /// # Errors
 /// The discipline refuses its parameters.
-pub fn exercise(
-    external: &dyn External,
-    given: &[(String, Raw)],
-    exercise: &Exercise,
-) -> Result<Report, ParamError> {
+pub fn exercise(external: &dyn External, given: &[(String, Raw)], exercise: &Exercise) -> Result<Report, ParamError> {
     let mut report = Report::default();
     let mut notes: BTreeMap<&str, Finding> = BTreeMap::new();
     for case in 0..exercise.cases {
@@ -364,9 +360,7 @@ mod tests {
             match self.kind {
                 Kind::Forgets if self.calls == 3 => {}
                 Kind::Unlimited => self.waiting.push_back(packet),
-                _ if self.waiting.len() == 5
-                    || (self.kind == Kind::Unlike && self.calls.is_multiple_of(7)) =>
-                {
+                _ if self.waiting.len() == 5 || (self.kind == Kind::Unlike && self.calls.is_multiple_of(7)) => {
                     assert!(held.drop_packet(packet, DropReason::Full, cx));
                 }
                 _ => self.waiting.push_back(packet),
@@ -375,8 +369,7 @@ mod tests {
         }
 
         fn dequeue(&mut self, _: &mut Held, _: &mut QdiscContext) -> Result<Option<Handle>, String> {
-            let next =
-                if self.kind == Kind::Last { self.waiting.pop_back() } else { self.waiting.pop_front() };
+            let next = if self.kind == Kind::Last { self.waiting.pop_back() } else { self.waiting.pop_front() };
             match self.kind {
                 Kind::Stalls | Kind::LooksBack if self.waiting.len() == 2 => Ok(None),
                 Kind::ReturnsTwice if next.is_none() => Ok(self.last),
@@ -413,11 +406,7 @@ mod tests {
     fn mistakes_are_found_with_the_steps_that_lead_to_them() {
         for (kind, steps, words) in [
             // The third packet is forgotten; at the end one packet waits that no dequeue returns.
-            (
-                Kind::Forgets,
-                3,
-                "while 1 packet waits (number 2), and next_ready gives no time: a packet was lost",
-            ),
+            (Kind::Forgets, 3, "while 1 packet waits (number 2), and next_ready gives no time: a packet was lost"),
             (Kind::ReturnsTwice, 2, "dequeue returned a packet that isn't in the queue"),
             (Kind::Stalls, 3, "and next_ready gives no time"),
             (Kind::LooksBack, 3, "and next_ready gives 0.000000 s: a later time is needed"),

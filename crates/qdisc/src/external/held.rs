@@ -64,23 +64,13 @@ impl Held {
     /// Returns a packet.
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&Packet> {
-        self.places
-            .get(handle.place())
-            .filter(|p| p.handle == handle)?
-            .packet
-            .as_ref()
-            .map(|(packet, _)| packet)
+        self.places.get(handle.place()).filter(|p| p.handle == handle)?.packet.as_ref().map(|(packet, _)| packet)
     }
 
     /// Returns the number of a packet: packets are numbered from 0 in the order of arrival.
     #[must_use]
     pub fn number(&self, handle: Handle) -> Option<u64> {
-        self.places
-            .get(handle.place())
-            .filter(|p| p.handle == handle)?
-            .packet
-            .as_ref()
-            .map(|(_, number)| *number)
+        self.places.get(handle.place()).filter(|p| p.handle == handle)?.packet.as_ref().map(|(_, number)| *number)
     }
 
     /// Removes a packet that leaves; None if it isn't here.
@@ -119,8 +109,7 @@ impl Held {
     #[must_use]
     pub fn describe(&self) -> String {
         const SHOWN: usize = 5;
-        let mut numbers: Vec<u64> =
-            self.places.iter().filter_map(|p| p.packet.as_ref().map(|(_, n)| *n)).collect();
+        let mut numbers: Vec<u64> = self.places.iter().filter_map(|p| p.packet.as_ref().map(|(_, n)| *n)).collect();
         numbers.sort_unstable();
         let shown: Vec<String> = numbers.iter().take(SHOWN).map(u64::to_string).collect();
         let more = if numbers.len() > SHOWN { ", ..." } else { "" };

@@ -5,9 +5,9 @@
 //!              |                          |
 //!              +------ Held: the packets, and every way in which they leave: release, drop
 //! ```
-//! The user's code never owns a packet. It receives a handle and the fields of the packet; [`Held`] keeps the packet until
-//! the code returns the handle from a dequeue or drops it. A packet that the code forgets, returns twice or invents is
-//! therefore found, whatever the code does.
+//! The user's code never owns a packet. It receives a handle and the fields of the packet; [`Held`] keeps the packet
+//! until the code returns the handle from a dequeue or drops it. A packet that the code forgets, returns twice or
+//! invents is therefore found, whatever the code does.
 
 mod check;
 mod exercise;

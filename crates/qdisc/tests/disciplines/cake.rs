@@ -24,10 +24,7 @@ fn the_shaper_spaces_packets_and_permits_no_burst() {
     assert_eq!(left, [(1, 0), (2, 1_000_000), (3, 2_500_000), (4, 3_500_000)]);
     // The shaper counts overhead: 1000 + 44 bytes; and small packets with at least mpu: 84 bytes each, to 1.128 and
     // 1.212 ms.
-    let mut q = QdiscFixture::new(
-        "cake",
-        &[("bandwidth", "8 Mbit/s"), ("overhead", "44 bytes"), ("mpu", "84 bytes")],
-    );
+    let mut q = QdiscFixture::new("cake", &[("bandwidth", "8 Mbit/s"), ("overhead", "44 bytes"), ("mpu", "84 bytes")]);
     for (bytes, ready) in [(1000, 1_044_000), (20, 1_212_000)] {
         q.arrive(1, bytes);
         q.arrive(1, 20);

@@ -77,12 +77,9 @@ fn the_last_full_packet_is_never_dropped() {
 
 #[test]
 fn ce_threshold_marks_whatever_codel_decides() {
-    for (ecn, waited, marked) in [
-        (Ecn::ECT0, 1000, false),
-        (Ecn::ECT0, 1001, true),
-        (Ecn::ECT1, 1001, true),
-        (Ecn::NOT_ECT, 1001, false),
-    ] {
+    for (ecn, waited, marked) in
+        [(Ecn::ECT0, 1000, false), (Ecn::ECT0, 1001, true), (Ecn::ECT1, 1001, true), (Ecn::NOT_ECT, 1001, false)]
+    {
         let mut q = QdiscFixture::new("codel", &[("ce_threshold", "1 ms")]);
         q.ecn(ecn).arrive(0, 1000);
         q.advance(Dur::micros(waited));

@@ -39,9 +39,7 @@ fn ns2_counts_the_packet_in_transmission() {
 
 #[test]
 fn an_idle_link_accepts_a_packet_beyond_the_limit() {
-    for params in
-        [[("limit", "1 bytes"), ("counting", "waiting")], [("limit", "1 packets"), ("counting", "ns2")]]
-    {
+    for params in [[("limit", "1 bytes"), ("counting", "waiting")], [("limit", "1 packets"), ("counting", "ns2")]] {
         let mut q = QdiscFixture::new("droptail", &params);
         assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
         assert_eq!(q.busy(false).arrive(0, 1000), Fate::Queued);

@@ -12,9 +12,7 @@ fn deficits_follow_the_worked_example() {
     // round 2   800: 750 20, -   500: 500, -    1000: 600 100, 300    950: 700 180, -
     // round 3                                   800: 400, -
     let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
-    for (flow, sizes) in
-        [(1, &[200, 750, 20][..]), (2, &[500, 500]), (3, &[600, 100, 400]), (4, &[50, 700, 180])]
-    {
+    for (flow, sizes) in [(1, &[200, 750, 20][..]), (2, &[500, 500]), (3, &[600, 100, 400]), (4, &[50, 700, 180])] {
         for size in sizes {
             assert_eq!(q.arrive(flow, *size), Fate::Queued);
         }

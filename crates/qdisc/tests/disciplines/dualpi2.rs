@@ -71,12 +71,9 @@ fn the_classic_queue_has_a_tenth_of_the_link() {
 
 #[test]
 fn the_step_marks_packets_above_its_threshold() {
-    for (ecn, waited, marked) in [
-        (Ecn::ECT1, 1000, false),
-        (Ecn::ECT1, 1001, true),
-        (Ecn::ECT0, 1001, false),
-        (Ecn::NOT_ECT, 1001, false),
-    ] {
+    for (ecn, waited, marked) in
+        [(Ecn::ECT1, 1000, false), (Ecn::ECT1, 1001, true), (Ecn::ECT0, 1001, false), (Ecn::NOT_ECT, 1001, false)]
+    {
         let mut q = QdiscFixture::new("dualpi2", &[]);
         q.ecn(ecn).arrive(0, 1000);
         q.advance(Dur::micros(waited));

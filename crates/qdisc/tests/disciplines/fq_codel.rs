@@ -89,8 +89,7 @@ fn the_backlog_of_all_queues_counts_for_the_last_full_packet() {
     // Flow 1 has only one packet at each departure, but flow 2 has a backlog. RFC 8289 §4.4 counts all queues together,
     // so flow 1 may lose its packet. Each packet of flow 1 waits 60 ms: above target from 60 ms on, ok_to_drop at 160
     // ms.
-    let mut q =
-        QdiscFixture::new("fq_codel", &[("ecn", "false"), ("interval", "100 ms"), ("quantum", "1000 bytes")]);
+    let mut q = QdiscFixture::new("fq_codel", &[("ecn", "false"), ("interval", "100 ms"), ("quantum", "1000 bytes")]);
     let mut lost = 0;
     for _ in 0..5 {
         q.arrive(1, 1000);
@@ -124,9 +123,7 @@ fn ecn_is_on_by_default_and_ce_threshold_can_be_restricted_to_l4s() {
     };
     let any = [("ce_threshold", "1 ms")];
     let ect1 = [("ce_threshold", "1 ms"), ("ce_threshold_selector", "ect1")];
-    for (ecn, by_any, by_ect1) in
-        [(Ecn::ECT0, true, false), (Ecn::ECT1, true, true), (Ecn::NOT_ECT, false, false)]
-    {
+    for (ecn, by_any, by_ect1) in [(Ecn::ECT0, true, false), (Ecn::ECT1, true, true), (Ecn::NOT_ECT, false, false)] {
         assert_eq!((marked(ecn, &any, 1001), marked(ecn, &ect1, 1001)), (Some(by_any), Some(by_ect1)));
         assert_eq!(marked(ecn, &any, 1000), Some(false));
     }

@@ -35,9 +35,7 @@ fn an_arrival_beyond_the_limit_is_dropped() {
     }
     assert_eq!(q.arrive(2, 40), Fate::Dropped(Full));
     let mut q = QdiscFixture::new("fq_pie", &[("memory_limit", "2000 bytes")]);
-    for (bytes, fate) in
-        [(1000, Fate::Queued), (960, Fate::Queued), (41, Fate::Dropped(Full)), (40, Fate::Queued)]
-    {
+    for (bytes, fate) in [(1000, Fate::Queued), (960, Fate::Queued), (41, Fate::Dropped(Full)), (40, Fate::Queued)] {
         assert_eq!(q.arrive(1, bytes), fate);
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of strict priority against numbers worked by hand [Linux sch_prio.c prio_enqueue, prio_dequeue]. The common limit
-//! is our own: in Linux each class has a queue with a limit of its own.
+//! Tests of strict priority against numbers worked by hand [Linux sch_prio.c prio_enqueue, prio_dequeue]. The common
+//! limit is our own: in Linux each class has a queue with a limit of its own.
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, near};

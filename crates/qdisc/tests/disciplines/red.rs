@@ -9,10 +9,8 @@ use dumbbell_units::Dur;
 fn ns2_counts_bytes_without_the_arrival() {
     // A limit of 10 x 500 bytes. With 1040-byte packets the backlog before each of five arrivals is 0, 1040, 2080,
     // 3120, 4160, all below 5000; before the sixth it is 5200.
-    let mut q = QdiscFixture::new(
-        "red",
-        &[("limit", "10 packets"), ("mode", "bytes"), ("counting", "ns2"), ("wait", "true")],
-    );
+    let mut q =
+        QdiscFixture::new("red", &[("limit", "10 packets"), ("mode", "bytes"), ("counting", "ns2"), ("wait", "true")]);
     for _ in 0..5 {
         assert_eq!(q.arrive(0, 1040), Fate::Queued);
     }
@@ -93,13 +91,8 @@ fn fates_at(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
 fn marks_below_max_th_drops_above() {
     // With two waiting p_b = (2 - 1) / (3 - 1) = 1/2, so of two arrivals in a row at least one is dropped or marked.
     // From max_th = 3 to 2 max_th = 6 packets are dropped at random if gentle, above that always.
-    let params: &[(&str, &str)] = &[
-        ("weight", "1"),
-        ("min_th", "1 packets"),
-        ("max_th", "3 packets"),
-        ("max_p", "100 %"),
-        ("ecn", "true"),
-    ];
+    let params: &[(&str, &str)] =
+        &[("weight", "1"), ("min_th", "1 packets"), ("max_th", "3 packets"), ("max_p", "100 %"), ("ecn", "true")];
     let count = |fates: &[Fate], fate| fates.iter().filter(|f| **f == fate).count();
     let marked = fates_at(2, params, true);
     assert!(count(&marked, Fate::Marked) >= 20);
@@ -149,7 +142,8 @@ fn least_waiting_prevents_drops_at_a_short_queue() {
     }
 }
 
-/// RED by Linux's rules with thresholds of 2 and 6 packets, and more parameters. The link sends a full packet in 1.2 ms.
+/// RED by Linux's rules with thresholds of 2 and 6 packets, and more parameters. The link sends a full packet in 1.2
+/// ms.
 fn linux(params: &[(&str, &str)]) -> QdiscFixture {
     let all: &[(&str, &str)] = &[
         ("follows", "linux"),
@@ -163,8 +157,9 @@ fn linux(params: &[(&str, &str)]) -> QdiscFixture {
 
 #[test]
 fn linux_drops_from_max_th_on_and_excepts_the_first_arrival_above_min_th() {
-    // The average is the backlog at each arrival: the first arrival finds an idle queue. max_p of 100 %: p_b is 1/4 at 3 packets,
-    // 1/2 at 4, 3/4 at 5. The arrival that finds 2 has p_b = 0 and only draws a number; the next one counts 1.
+    // The average is the backlog at each arrival: the first arrival finds an idle queue. max_p of 100 %: p_b is 1/4
+    // at 3 packets, 1/2 at 4, 3/4 at 5. The arrival that finds 2 has p_b = 0 and only draws a number; the next one
+    // counts 1.
     let mut q = linux(&[("weight", "1"), ("max_p", "100 %"), ("ecn", "true")]);
     q.ecn(Ecn::ECT0);
     let fates: Vec<Fate> = (0..6).map(|_| q.arrive(0, 1500)).collect();
@@ -178,8 +173,9 @@ fn linux_drops_from_max_th_on_and_excepts_the_first_arrival_above_min_th() {
 
 #[test]
 fn linux_counts_arrivals_whose_average_is_min_th() {
-    // Five arrivals find two packets: the first only draws a number, the others count 1 to 4 with p_b = 0. With a backlog of 3
-    // the count is 5 and p_b 1/4, and 5/4 exceeds every number drawn [Linux include/net/red.h red_cmp_thresh].
+    // Five arrivals find two packets: the first only draws a number, the others count 1 to 4 with p_b = 0. With a
+    // backlog of 3 the count is 5 and p_b 1/4, and 5/4 exceeds every number drawn [Linux include/net/red.h
+    // red_cmp_thresh].
     let mut q = linux(&[("weight", "1"), ("max_p", "100 %"), ("ecn", "true")]);
     q.ecn(Ecn::ECT0).arrive(0, 1500);
     q.arrive(0, 1500);
@@ -192,8 +188,8 @@ fn linux_counts_arrivals_whose_average_is_min_th() {
 
 #[test]
 fn linux_counts_idle_time_from_the_last_departure_on() {
-    // Weight 1/2: 0 for the first arrival, then 0.5, 1.25 with a backlog of 1 and 2. One step of the table has 2^log µs with
-    // 31 / (ln 2 / 1200) = 53,669 µs below 512 steps: 2^7 = 128 µs. Halvings per step: 128 ln 2 / 1200 = 0.0739.
+    // Weight 1/2: 0 for the first arrival, then 0.5, 1.25 with a backlog of 1 and 2. One step of the table has 2^log µs
+    // with 31 / (ln 2 / 1200) = 53,669 µs below 512 steps: 2^7 = 128 µs. Halvings per step: 128 ln 2 / 1200 = 0.0739.
     let mut q = linux(&[("weight", "0.5")]);
     for _ in 0..3 {
         q.arrive(0, 1500);
@@ -211,10 +207,7 @@ fn linux_counts_idle_time_from_the_last_departure_on() {
 #[test]
 fn linuxs_red_has_no_gentle_mode() {
     let refused = dumbbell_qdisc::build("red", &given(&[("follows", "linux")]), &link()).unwrap_err();
-    assert!(
-        refused.to_string().starts_with("gentle: Linux's RED doesn't have it (the default is true)"),
-        "{refused}"
-    );
+    assert!(refused.to_string().starts_with("gentle: Linux's RED doesn't have it (the default is true)"), "{refused}");
     // By itself it is used only where no such parameter is set.
     let linux = dumbbell_qdisc::LinkInfo { linux: true, ..link() };
     for params in [&[][..], &[("gentle", "false")]] {

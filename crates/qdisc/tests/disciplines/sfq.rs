@@ -48,13 +48,9 @@ fn the_longest_queue_loses_packets() {
 #[test]
 fn depth_and_number_of_queues_are_limited() {
     let mut q = QdiscFixture::new("sfq", &[("depth", "2"), ("flows", "2")]);
-    for (flow, fate) in [
-        (1, Fate::Queued),
-        (1, Fate::Queued),
-        (1, Fate::Dropped(Full)),
-        (2, Fate::Queued),
-        (3, Fate::Dropped(Full)),
-    ] {
+    for (flow, fate) in
+        [(1, Fate::Queued), (1, Fate::Queued), (1, Fate::Dropped(Full)), (2, Fate::Queued), (3, Fate::Dropped(Full))]
+    {
         assert_eq!(q.arrive(flow, 1000), fate, "flow {flow}");
     }
     // With headdrop the first packet of its own queue is dropped.
@@ -69,10 +65,8 @@ fn depth_and_number_of_queues_are_limited() {
 fn a_new_hash_separates_flows_and_keeps_their_order() {
     // 40 flows in two queues; each second other flows share one. The order of departures shows which flows share: a
     // queue sends the packets of its flows in the order of arrival.
-    let mut q = QdiscFixture::new(
-        "sfq",
-        &[("divisor", "2"), ("perturb", "1 s"), ("limit", "1000 packets"), ("depth", "1000")],
-    );
+    let mut q =
+        QdiscFixture::new("sfq", &[("divisor", "2"), ("perturb", "1 s"), ("limit", "1000 packets"), ("depth", "1000")]);
     let mut orders = Vec::new();
     let mut base = 0;
     for _ in 0..5 {

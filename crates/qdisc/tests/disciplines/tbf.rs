@@ -46,14 +46,10 @@ fn a_packet_larger_than_the_bucket_is_delayed_not_dropped() {
 #[test]
 fn limit_or_latency_sets_the_length_of_the_queue() {
     // 8 Mbit/s x 10 ms + 3000 = 13 000 bytes; a bdp at this rate (60 ms) is 60 000 bytes; else 1000 packets.
-    for (given, packets) in [
-        (&[("latency", "10 ms")][..], 13),
-        (&[("limit", "1 bdp")], 60),
-        (&[("limit", "5 packets")], 5),
-        (&[], 1000),
-    ] {
-        let mut q =
-            QdiscFixture::new("tbf", &[&[("rate", "8 Mbit/s"), ("burst", "3000 bytes")], given].concat());
+    for (given, packets) in
+        [(&[("latency", "10 ms")][..], 13), (&[("limit", "1 bdp")], 60), (&[("limit", "5 packets")], 5), (&[], 1000)]
+    {
+        let mut q = QdiscFixture::new("tbf", &[&[("rate", "8 Mbit/s"), ("burst", "3000 bytes")], given].concat());
         for _ in 0..packets {
             assert_eq!(q.arrive(0, 1000), Fate::Queued);
         }
@@ -73,8 +69,7 @@ fn limit_or_latency_sets_the_length_of_the_queue() {
 fn an_inner_discipline_can_hold_the_packets() {
     // 8 Mbit/s, a bucket of 1000, packets of 1000: one per millisecond, whatever is inside. With fq_codel the packet of
     // flow 2 is sent before the backlog of flow 1, but not before the packet that is held.
-    let mut q =
-        QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
+    let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
     (0..5).for_each(|_| _ = q.arrive(1, 1000));
     assert_eq!((q.send(), q.send(), q.next_ready()), (Some(1), None, Some(Time(1_000_000))));
     q.arrive(2, 1000);
@@ -98,10 +93,7 @@ fn an_inner_discipline_can_hold_the_packets() {
         dumbbell_qdisc::build("tbf", &params, &link()).unwrap_err().to_string()
     };
     let codel = |key: &str, value: &str| {
-        Raw::Table(vec![
-            ("discipline".into(), Raw::Text("codel".into())),
-            (key.into(), Raw::Text(value.into())),
-        ])
+        Raw::Table(vec![("discipline".into(), Raw::Text("codel".into())), (key.into(), Raw::Text(value.into()))])
     };
     assert_eq!(
         refuse(Raw::Text("fq-codel".into()), &[]),
@@ -109,16 +101,13 @@ fn an_inner_discipline_can_hold_the_packets() {
     );
     assert!(refuse(codel("tarket", "5 ms"), &[]).starts_with("inner.tarket: unknown parameter"));
     assert!(refuse(codel("target", "5"), &[]).starts_with("inner.target: '5' has no unit"));
-    assert!(
-        refuse(codel("target", "5 ms"), &[("limit", "1 bdp")])
-            .starts_with("limit: an inner discipline is given")
-    );
+    assert!(refuse(codel("target", "5 ms"), &[("limit", "1 bdp")]).starts_with("limit: an inner discipline is given"));
 }
 
 #[test]
 fn the_limit_inside_counts_the_packet_that_waits_for_tokens() {
-    // 8 Mbit/s, a bucket of 1000, packets of 1000: the first is sent at 0, the second waits for its tokens, inside droptail and
-    // held outside of codel. Either way a limit of 3 packets accepts two of the next three.
+    // 8 Mbit/s, a bucket of 1000, packets of 1000: the first is sent at 0, the second waits for its tokens, inside
+    // droptail and held outside of codel. Either way a limit of 3 packets accepts two of the next three.
     for inner in ["droptail", "red", "pie", "codel", "fq_codel", "fq_pie", "sfq"] {
         let queue = Raw::Table(vec![
             ("discipline".into(), Raw::Text(inner.into())),

@@ -2,9 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a property that cannot be checked has failed")]
 
-use dumbbell_qdisc::{
-    Backlog, Discipline, Ecn, KernelOptions, Packet, Qdisc, QdiscContext, build, find, registry,
-};
+use dumbbell_qdisc::{Backlog, Discipline, Ecn, KernelOptions, Packet, Qdisc, QdiscContext, build, find, registry};
 use dumbbell_testkit::{any_given, check_specs, link};
 use dumbbell_units::param::Raw;
 use dumbbell_units::parse::{Length, length};
@@ -110,8 +108,7 @@ impl Account {
         let arrived = self.leave(packet);
         let marked = packet.ecn == Ecn::CE && arrived.ecn.is_capable();
         assert!(packet.ecn == arrived.ecn || marked, "{:?} became {:?}", arrived.ecn, packet.ecn);
-        let codepoint =
-            CODEPOINTS.iter().position(|c| *c == arrived.ecn).map(|c| c as u8).filter(|_| self.mixed);
+        let codepoint = CODEPOINTS.iter().position(|c| *c == arrived.ecn).map(|c| c as u8).filter(|_| self.mixed);
         let before = self.last_of_flow.insert((packet.flow, codepoint), packet.body).unwrap_or(0);
         assert!(before < packet.body, "{}: flow {} overtook itself", self.row.name, packet.flow);
     }
@@ -164,11 +161,7 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op], mixed: boo
                 account.bytes += u64::from(bytes);
                 q.enqueue(Packet { bytes, flow, class, ecn, body: number, enqueued: cx.now }, &mut cx);
                 while let Some((packet, _)) = cx.take_dropped() {
-                    assert!(
-                        !sent_at_once || drops_while_idle,
-                        "{}: dropped although the link was idle",
-                        row.name
-                    );
+                    assert!(!sent_at_once || drops_while_idle, "{}: dropped although the link was idle", row.name);
                     account.leave(&packet);
                 }
                 dequeue = !cx.link_busy;

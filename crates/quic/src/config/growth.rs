@@ -5,12 +5,7 @@ use dumbbell_cc::{EcnUse, SlowStart, Variant};
 use dumbbell_units::param::{Kind, ParamError, Spec};
 
 pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "initial_window",
-        kind: Kind::Size,
-        default: "10 packets",
-        doc: "cwnd at the start [RFC 9002 §7.2]",
-    },
+    Spec { name: "initial_window", kind: Kind::Size, default: "10 packets", doc: "cwnd at the start [RFC 9002 §7.2]" },
     Spec {
         name: "minimum_window",
         kind: Kind::Size,
@@ -102,8 +97,8 @@ pub struct GrowthConfig {
 
 impl GrowthConfig {
     pub(super) fn read(p: &Reading<'_>, variant: &Variant) -> Result<GrowthConfig, ParamError> {
-        // At the start a full datagram has the initial size. When it is larger, the window is too: every variant keeps at
-        // least one unit of `Config::mss`, and the pacer lets a single datagram pass.
+        // At the start a full datagram has the initial size. When it is larger, the window is too: every variant keeps
+        // at least one unit of `Config::mss`, and the pacer lets a single datagram pass.
         for name in ["initial_window", "minimum_window", "initial_ssthresh", "pacing_burst"] {
             if p.bytes(name) < p.datagram {
                 let least = p.datagram;

@@ -26,8 +26,7 @@ use dumbbell_units::parse::Size;
 type Defaults = &'static [(&'static str, &'static str)];
 
 /// Every parameter, group by group, with the default of the preset `rfc9002`.
-const PARAMS: &[&[Spec]] =
-    &[connection::PARAMS, streams::PARAMS, ack::PARAMS, recovery::PARAMS, growth::PARAMS];
+const PARAMS: &[&[Spec]] = &[connection::PARAMS, streams::PARAMS, ack::PARAMS, recovery::PARAMS, growth::PARAMS];
 
 /// An endpoint's parameters, resolved.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +66,8 @@ impl Config {
         })
     }
 
-    /// The unit of congestion control, bytes (max_datagram_size) [RFC 9002 §7.2]: the size that discovery reaches, because
-    /// no link of ours has a smaller MTU, and an algorithm's unit is constant.
+    /// The unit of congestion control, bytes (max_datagram_size) [RFC 9002 §7.2]: the size that discovery reaches,
+    /// because no link of ours has a smaller MTU, and an algorithm's unit is constant.
     #[must_use]
     pub fn mss(&self) -> u64 {
         u64::from(self.connection.max_datagram)
@@ -82,11 +81,7 @@ impl Config {
             slow_start_limit: f64::INFINITY, // [RFC 9002 §7.3.1]
             paced: self.growth.paced,
             preset: self.preset,
-            ..Setup::new(
-                self.mss() as f64,
-                self.growth.initial_window as f64,
-                self.growth.initial_ssthresh as f64,
-            )
+            ..Setup::new(self.mss() as f64, self.growth.initial_window as f64, self.growth.initial_ssthresh as f64)
         }
     }
 

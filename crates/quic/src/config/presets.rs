@@ -57,13 +57,7 @@ pub const PRESETS: &[Preset] = &[
         doc: "QUICHE's quic_constants.h: datagrams of 1250 bytes, initial window of 32 packets, initial RTT 100 ms, two \
               rttvar in the PTO, receive windows of up to 24 MiB and 16 MiB for a stream, without their growth. Its fewer ACKs after 100 packets (ACK \
               decimation) and its own congestion control are not modeled.",
-        defaults: &[
-            connection::CHROMIUM,
-            streams::CHROMIUM,
-            ack::CHROMIUM,
-            recovery::CHROMIUM,
-            growth::CHROMIUM,
-        ],
+        defaults: &[connection::CHROMIUM, streams::CHROMIUM, ack::CHROMIUM, recovery::CHROMIUM, growth::CHROMIUM],
         for_variant: &[],
     },
 ];

@@ -1,11 +1,11 @@
 //! The handshake: messages by their lengths, and the keys that they give [RFC 9001 §4].
 //!
 //! ```text
-//! client                                          server
-//! Initial: ClientHello (0-RTT: data)     ->
-//!                                        <-       Initial: ServerHello; Handshake: EncryptedExtensions .. Finished; 1-RTT: data
-//! Handshake: Finished; 1-RTT: data       ->       complete and confirmed
-//! confirmed                              <-       1-RTT: HANDSHAKE_DONE
+//! client                                server
+//! Initial: ClientHello (0-RTT: data)  ->
+//!                                    <-  Initial: ServerHello; Handshake: EncryptedExtensions .. Finished; 1-RTT: data
+//! Handshake: Finished; 1-RTT: data    ->  complete and confirmed
+//! confirmed                          <-  1-RTT: HANDSHAKE_DONE
 //! ```
 
 use super::{Endpoint, Role, State};

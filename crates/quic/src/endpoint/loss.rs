@@ -50,8 +50,7 @@ impl Endpoint {
             packet.fate = Fate::Lost;
             if let Some(notes) = &mut self.notes {
                 let by_number = number + threshold <= largest;
-                let why =
-                    if by_number { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
+                let why = if by_number { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
                 notes.push(Note::Lost(space, number, why));
             }
             state.eliciting_in_flight -= 1;
@@ -110,7 +109,8 @@ impl Endpoint {
         }
     }
 
-    /// The PTO of a space has expired: probes are sent, with new data or with that of the oldest packet [RFC 9002 §6.2.4].
+    /// The PTO of a space has expired: probes are sent, with new data or with that of the oldest packet [RFC 9002
+    /// §6.2.4].
     pub(super) fn probe(&mut self, space: Space) {
         self.pto_count += 1;
         let state = &mut self.spaces[space as usize];

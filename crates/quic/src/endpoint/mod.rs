@@ -94,7 +94,8 @@ pub struct Endpoint {
     loss_timer: Option<Time>,
     pto_count: u32,
     amplification: Amplification,
-    /// Start of the idle time; true after an ack-eliciting packet was sent since a packet was received [RFC 9000 §10.1].
+    /// Start of the idle time; true after an ack-eliciting packet was sent since a packet was received [RFC 9000
+    /// §10.1].
     idle_since: Time,
     eliciting_sent: bool,
     /// End of the closing or draining period.
@@ -122,8 +123,7 @@ impl Endpoint {
     pub fn new(config: Config, algorithm: Box<dyn CongestionControl>, role: Role, seed: u64) -> Endpoint {
         let mut random = Stream::new(seed, "quic");
         let skip_interval = 128;
-        let skip_at =
-            if config.connection.skip_numbers { random.next_u64() % skip_interval } else { u64::MAX };
+        let skip_at = if config.connection.skip_numbers { random.next_u64() % skip_interval } else { u64::MAX };
         let connection = &config.connection;
         Endpoint {
             role,

@@ -74,8 +74,8 @@ impl Endpoint {
             }
             let first_frame = out.frame_count();
             if self.write_packet(space, limit, now, out, &mut sent) {
-                // Datagrams with an Initial packet are padded to 1200 bytes: all of a client, ack-eliciting ones of a server
-                // [RFC 9000 §14.1].
+                // Datagrams with an Initial packet are padded to 1200 bytes: all of a client, ack-eliciting ones of a
+                // server [RFC 9000 §14.1].
                 let ack_eliciting = out.frames_from(first_frame).iter().any(Frame::is_ack_eliciting);
                 is_padded |= space == Space::Initial && (self.is_client() || ack_eliciting);
                 has_handshake |= space == Space::Handshake;
@@ -96,14 +96,7 @@ impl Endpoint {
     }
 
     /// Adds a packet of a space to the datagram, if there is something to send; returns true if it did.
-    fn write_packet(
-        &mut self,
-        space: Space,
-        limit: u32,
-        now: Time,
-        out: &mut Datagram,
-        sent: &mut Transmit,
-    ) -> bool {
+    fn write_packet(&mut self, space: Space, limit: u32, now: Time, out: &mut Datagram, sent: &mut Transmit) -> bool {
         let form = match space {
             Space::Initial => Form::Initial,
             Space::Handshake => Form::Handshake,
@@ -131,8 +124,7 @@ impl Endpoint {
         let eliciting = self.may_send_data(space, &draft, now);
         let state = &self.spaces[space as usize];
         // Client 0-RTT packets carry no ACK [RFC 9000 §17.2.3].
-        let has_ack =
-            form != Form::ZeroRtt && (state.received.due || (eliciting && state.received.has_unacked()));
+        let has_ack = form != Form::ZeroRtt && (state.received.due || (eliciting && state.received.has_unacked()));
         if !has_ack && !eliciting {
             return false;
         }
@@ -286,14 +278,7 @@ impl Endpoint {
     }
 
     /// Records the packet as sent [RFC 9002 appendix A.5 OnPacketSent].
-    fn finish_packet(
-        &mut self,
-        space: Space,
-        draft: Draft,
-        now: Time,
-        out: &mut Datagram,
-        sent: &mut Transmit,
-    ) {
+    fn finish_packet(&mut self, space: Space, draft: Draft, now: Time, out: &mut Datagram, sent: &mut Transmit) {
         let bytes = match self.mtu.probe_size().filter(|_| draft.mtu_probe) {
             Some(size) => size,
             None => draft.bytes,

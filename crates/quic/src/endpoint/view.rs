@@ -102,8 +102,8 @@ impl Endpoint {
         self.mtu.current
     }
 
-    /// Stream data of a full datagram: without the header with a packet number of two bytes, and the header of a STREAM frame
-    /// with an offset of four bytes.
+    /// Stream data of a full datagram: without the header with a packet number of two bytes, and the header of a STREAM
+    /// frame with an offset of four bytes.
     #[must_use]
     pub fn full_payload(&self) -> u64 {
         u64::from(self.mtu.current - Form::OneRtt.overhead(2, 0) - 8)

@@ -36,15 +36,10 @@ fn a_client_hello_of_2_kb_takes_two_padded_datagrams() {
     assert_eq!(first.iter().map(|s| s.datagram.bytes).collect::<Vec<_>>(), [1200, 1200]);
     // 1200 - 43 (header and tag) - 4 or 5 (CRYPTO header): 1153, then the rest of 2062.
     let pieces: Vec<_> = first.iter().flat_map(|s| s.frames()).collect();
-    let lengths: Vec<u32> = pieces
-        .iter()
-        .filter_map(|f| if let Frame::Crypto { len, .. } = f { Some(*len) } else { None })
-        .collect();
+    let lengths: Vec<u32> =
+        pieces.iter().filter_map(|f| if let Frame::Crypto { len, .. } = f { Some(*len) } else { None }).collect();
     assert_eq!(lengths.iter().sum::<u32>(), 2062);
-    assert_eq!(
-        (wire.ends[CLIENT].state(), wire.ends[SERVER].state()),
-        (State::Established, State::Established)
-    );
+    assert_eq!((wire.ends[CLIENT].state(), wire.ends[SERVER].state()), (State::Established, State::Established));
     // Initial and Handshake packets share the server's first datagram.
     let answer = wire.sent.iter().find(|s| s.from == SERVER && s.datagram.packets().count() > 1).unwrap();
     let forms: Vec<Form> = answer.datagram.packets().map(|(p, _)| p.form).collect();
@@ -67,14 +62,14 @@ fn a_server_pads_initial_packets_only_if_they_are_ack_eliciting() {
 
 #[test]
 fn a_server_with_a_long_chain_waits_for_the_clients_packets() {
-    // The server may send 3 x 2400 = 7200 bytes before a Handshake packet arrives: of 12 kB the rest waits a round trip.
+    // The server may send 3 x 2400 = 7200 bytes before a Handshake packet arrives: of 12 kB the rest waits a round
+    // trip.
     let mut wire = Wire::new("newreno", 20, &[("server_flight", "12 kB")]);
     wire.client().write(0, 300);
     wire.run_while("request", |w| w.ends[SERVER].delivered() < 300);
     assert!((95.0..=105.0).contains(&(wire.now.0 as f64 / 1e6)), "{:?}", wire.now);
     let early = |at: &Time| at.0 < 40_000_000;
-    let sent: u32 =
-        wire.sent.iter().filter(|s| s.from == SERVER && early(&s.at)).map(|s| s.datagram.bytes).sum();
+    let sent: u32 = wire.sent.iter().filter(|s| s.from == SERVER && early(&s.at)).map(|s| s.datagram.bytes).sum();
     assert!((6000..=7200).contains(&sent), "{sent}");
 }
 

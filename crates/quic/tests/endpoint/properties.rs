@@ -53,7 +53,8 @@ proptest! {
     }
 }
 
-/// True if the server's bytes never exceed three times those sent to it, before a Handshake packet of the client is sent.
+/// True if the server's bytes never exceed three times those sent to it, before a Handshake packet of the client is
+/// sent.
 fn limit_holds(wire: &Wire) -> bool {
     let (mut received, mut sent) = (0u64, 0u64);
     for s in &wire.sent {

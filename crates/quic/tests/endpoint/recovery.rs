@@ -6,8 +6,8 @@ use dumbbell_quic::{Datagram, Frame, State};
 use dumbbell_units::Time;
 use dumbbell_wire::Ecn;
 
-/// A connection that begins established on a path of 2 x 50 ms, without MTU discovery and pacing; the datagrams of the client
-/// with these numbers (from 0) are lost.
+/// A connection that begins established on a path of 2 x 50 ms, without MTU discovery and pacing; the datagrams of the
+/// client with these numbers (from 0) are lost.
 fn wire(lost: &'static [usize], more: &[(&str, &str)]) -> Wire {
     let params = [&[("handshake", "none"), ("mtu_discovery", "false"), ("pacing", "false")], more].concat();
     let mut count = 0;
@@ -28,8 +28,8 @@ fn a_packet_is_lost_when_the_third_after_it_is_acknowledged() {
     wire.run_until(99);
     assert_eq!(wire.data_of(CLIENT).len(), 8);
     wire.run_until(100);
-    // Packets 0 to 7 leave at 0. Packet 3 arrives after a gap, so each of 3, 4, 5 (and 6, 7) is acknowledged at once. The
-    // ACK of 5 = 2 + kPacketThreshold declares 2 lost; the repair is packet 8.
+    // Packets 0 to 7 leave at 0. Packet 3 arrives after a gap, so each of 3, 4, 5 (and 6, 7) is acknowledged at once.
+    // The ACK of 5 = 2 + kPacketThreshold declares 2 lost; the repair is packet 8.
     assert_eq!(wire.data_of(CLIENT)[8..], [(100.0, 8)]);
     assert_eq!(wire.ends[CLIENT].lost_packets(), 1);
     assert_eq!(wire.ends[CLIENT].snapshot().phase, Phase::Recovery);
@@ -48,8 +48,8 @@ fn a_packet_is_lost_after_nine_eighths_of_the_round_trip() {
     let mut wire = wire(&[1], &[]);
     wire.client().write(0, 3 * FULL);
     wire.run_until(3000);
-    // Packets 0, 1, 2 leave at 0. Packet 2 arrives after a gap and is acknowledged at once: the ACK of 0 and 2 arrives at
-    // 100 ms. RTT 100 ms: packet 1 is lost 112.5 ms after it was sent.
+    // Packets 0, 1, 2 leave at 0. Packet 2 arrives after a gap and is acknowledged at once: the ACK of 0 and 2 arrives
+    // at 100 ms. RTT 100 ms: packet 1 is lost 112.5 ms after it was sent.
     assert_eq!(wire.data_of(CLIENT), [(0.0, 0), (0.0, 1), (0.0, 2), (112.5, 3)]);
 }
 
@@ -59,7 +59,8 @@ fn the_pto_doubles_and_sends_two_probes() {
     let mut wire = wire(&[], &[]);
     wire.client().write(0, FULL);
     wire.run_until(1000);
-    // The ACK of the single packet waits 25 ms: RTT 125 ms - the first sample doesn't subtract the delay [RFC 9002 §5.3].
+    // The ACK of the single packet waits 25 ms: RTT 125 ms - the first sample doesn't subtract the delay [RFC 9002
+    // §5.3].
     assert_eq!(wire.ends[CLIENT].srtt().unwrap().as_millis(), 125.0);
     let mut wire = wire.fates(|s| if s.from == CLIENT { Fate::Dropped } else { Fate::Arrives });
     wire.client().write(0, FULL);
@@ -80,9 +81,8 @@ fn a_longer_outage_is_persistent_congestion() {
     wire.client().write(0, FULL);
     wire.run_until(1000);
     // Everything that the client sends until 4 s is lost; the probes of 1400, 2200 and 3800 ms too.
-    let mut wire = wire.fates(|s| {
-        if s.from == CLIENT && s.at < Time(4_000_000_000) { Fate::Dropped } else { Fate::Arrives }
-    });
+    let mut wire =
+        wire.fates(|s| if s.from == CLIENT && s.at < Time(4_000_000_000) { Fate::Dropped } else { Fate::Arrives });
     wire.client().write(0, 4 * FULL);
     wire.run_until(8000);
     // The probes of 7000 ms (3800 + 3200) are acknowledged at 7100. The lost packets span 1000 to 3800 ms, more than

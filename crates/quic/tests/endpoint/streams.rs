@@ -23,9 +23,7 @@ fn a_loss_on_one_stream_does_not_delay_another() {
 
 #[test]
 fn flow_control_limits_the_data_in_flight_and_never_stops_it() {
-    for params in
-        [[("window", "20 kB"), ("stream_window", "1 MB")], [("window", "1 MB"), ("stream_window", "20 kB")]]
-    {
+    for params in [[("window", "20 kB"), ("stream_window", "1 MB")], [("window", "1 MB"), ("stream_window", "20 kB")]] {
         let mut wire = Wire::new("newreno", 50, &params);
         wire.client().write(0, 500_000);
         wire.client().finish(0);

@@ -1,9 +1,9 @@
 //! Captures of a run: the packets at nodes and links, as a packet sniffer records them, with the ground truth.
 //!
 //! A node's capture has each packet that the node sends, receives or forwards, once. A link's capture has each packet
-//! that arrives at its queue, including those that the queue then drops. Comments have the fate of a packet, such as a later
-//! drop, so packets stay in memory until their fate is known: about 150 bytes per packet sent, and 24 per record. Then they
-//! can be written while the run is in progress ([`Recorder::drain`]); the others are written after the run.
+//! that arrives at its queue, including those that the queue then drops. Comments have the fate of a packet, such as a
+//! later drop, so packets stay in memory until their fate is known: about 150 bytes per packet sent, and 24 per record.
+//! Then they can be written while the run is in progress ([`Recorder::drain`]); the others are written after the run.
 
 mod external;
 mod part;
@@ -329,8 +329,8 @@ impl Recorder {
         if self.run.frames.of.is_empty() { self.run.sent.len() } else { 0 }
     }
 
-    /// Passes on the parts of capture files that can't change any longer: the name of the capture and the bytes that follow
-    /// those before. `in_use`: the handles of packets in the network.
+    /// Passes on the parts of capture files that can't change any longer: the name of the capture and the bytes that
+    /// follow those before. `in_use`: the handles of packets in the network.
     ///
     /// # Errors
     /// A packet doesn't fit into the format.

@@ -1,5 +1,5 @@
-//! QUIC packets as a capture has them: the long and short headers [RFC 9000 §17.2, §17.3]. All that is encrypted on a real
-//! path is zero: the protected bits of the first byte, the packet number, the frames and the tag.
+//! QUIC packets as a capture has them: the long and short headers [RFC 9000 §17.2, §17.3]. All that is encrypted on a
+//! real path is zero: the protected bits of the first byte, the packet number, the frames and the tag.
 //!
 //! The server uses the connection ID that the client has chosen for it. A connection ID has the flow's and the
 //! connection's numbers, so that it is unique in a run.

@@ -82,7 +82,8 @@ fn record(parts: &mut Parts, begin: u64, end: u64, survived: bool) {
     parts.extend(gaps.into_iter().map(|(b, e)| (b, (e, survived))));
 }
 
-/// Joins the parts of the same fate that touch each other in `begin..=end`, so that their number doesn't grow with the run.
+/// Joins the parts of the same fate that touch each other in `begin..=end`, so that their number doesn't grow with the
+/// run.
 fn join(parts: &mut Parts, begin: u64, end: u64) {
     let mut at = parts.range(..begin).next_back().map_or(begin, |(&b, _)| b);
     while let Some(&(e, survived)) = parts.get(&at) {

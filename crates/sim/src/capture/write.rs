@@ -3,9 +3,7 @@
 
 use super::part::Begun;
 use super::{CapturedPacket, Cause, Run, SentPacket};
-use dumbbell_pcap::{
-    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, LinkType, PcapngWriter, Segment,
-};
+use dumbbell_pcap::{About, Datagram, IcmpEcho, InterfaceDescription, IpFields, LinkType, PcapngWriter, Segment};
 use dumbbell_plan::{AppPlan, CapturePoint, Plan, TransportPlan};
 use dumbbell_quic::UDP_HEADER;
 use dumbbell_wire::{IpVersion, TcpFlags, TcpOptions};
@@ -86,9 +84,8 @@ impl Addressing {
     fn ends(&self, packet: &SentPacket) -> (FlowEnds, SocketAddr, SocketAddr) {
         let flow = self.flows[packet.flow as usize / 2];
         let nodes = [flow.from, flow.to];
-        let [sender, receiver] =
-            addresses(flow.ip, packet.flow / 2, nodes, flow.sender_serves, packet.connection)
-                .map(|(address, port)| SocketAddr::new(address, port));
+        let [sender, receiver] = addresses(flow.ip, packet.flow / 2, nodes, flow.sender_serves, packet.connection)
+            .map(|(address, port)| SocketAddr::new(address, port));
         if packet.flow.is_multiple_of(2) { (flow, sender, receiver) } else { (flow, receiver, sender) }
     }
 }
@@ -107,8 +104,7 @@ pub(crate) fn addresses(
     let server = FIRST_SERVER_PORT + flow % SERVER_PORTS;
     let client = FIRST_CLIENT_PORT + connection % CLIENT_PORTS;
     let (of_sender, of_receiver) = if sender_serves { (server, client) } else { (client, server) };
-    [(nodes[0], of_sender), (nodes[1], of_receiver)]
-        .map(|(node, port)| (Addressing::address(ip, node), port as u16))
+    [(nodes[0], of_sender), (nodes[1], of_receiver)].map(|(node, port)| (Addressing::address(ip, node), port as u16))
 }
 
 /// A capture: the packets recorded at one capture point.
@@ -137,8 +133,8 @@ impl Capture {
     }
 
     /// Writes it as pcapng: raw IP packets with correct checksums, time stamps of the run's clock in nanoseconds, one
-    /// interface per node or direction of a link. Packet comments have the ground truth: the reason of a retransmission,
-    /// the place of a drop. If parts were passed on while the run was in progress, writes the rest.
+    /// interface per node or direction of a link. Packet comments have the ground truth: the reason of a
+    /// retransmission, the place of a drop. If parts were passed on while the run was in progress, writes the rest.
     ///
     /// # Errors
     ///
@@ -239,12 +235,8 @@ impl Point {
         let at_link = matches!(self.interfaces[usize::from(seen.interface)], InterfaceOf::Link(_));
         let routers = if at_link { seen.hops } else { seen.hops.saturating_sub(1) };
         // Unique per packet, within 16 bits: it identifies the same packet in two captures.
-        let ip = IpFields {
-            ecn: seen.ecn,
-            ttl: TTL.saturating_sub(routers),
-            id: seen.packet as u16,
-            ..IpFields::default()
-        };
+        let ip =
+            IpFields { ecn: seen.ecn, ttl: TTL.saturating_sub(routers), id: seen.packet as u16, ..IpFields::default() };
         match flow.protocol {
             Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
             Protocol::Udp => {

@@ -65,9 +65,7 @@ impl Algorithms {
         let start = Setup { seed, ..*setup };
         match &self.source {
             VariantSource::Registry(row) => dumbbell_cc::build(row.name, &self.variant.given(), &start),
-            VariantSource::External(external, failure) => {
-                external.make(&self.variant.given(), &start, failure)
-            }
+            VariantSource::External(external, failure) => external.make(&self.variant.given(), &start, failure),
         }
     }
 }

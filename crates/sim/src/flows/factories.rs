@@ -1,5 +1,5 @@
-//! The factories of TCP connections. Flows with equal settings share one: the settings take more memory than an idle flow,
-//! and reading them takes longer than its start.
+//! The factories of TCP connections. Flows with equal settings share one: the settings take more memory than an idle
+//! flow, and reading them takes longer than its start.
 
 use super::tcp::ConnectionFactory;
 use crate::error::SimError;

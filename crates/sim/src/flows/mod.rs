@@ -1,5 +1,5 @@
-//! Flows: a transport (TCP, QUIC, UDP) or ping, with an application, between two nodes. The network calls a flow for its timers
-//! and arriving packets.
+//! Flows: a transport (TCP, QUIC, UDP) or ping, with an application, between two nodes. The network calls a flow for
+//! its timers and arriving packets.
 
 pub(crate) mod algorithms;
 pub(crate) mod connection;
@@ -77,7 +77,8 @@ impl FlowInfo {
         self.received_bytes = 0;
     }
 
-    /// Counts a packet that has reached the receiver; returns true in the measured time, for the first copy of a packet.
+    /// Counts a packet that has reached the receiver; returns true in the measured time, for the first copy of a
+    /// packet.
     pub(crate) fn counts(&mut self, packet: Arrived, now: Time) -> bool {
         let counts = self.is_measured && packet.is_first && now <= self.stop;
         self.received_bytes += if counts { u64::from(packet.bytes) } else { 0 };
@@ -96,9 +97,9 @@ pub(crate) trait Flow: Send {
     fn info_mut(&mut self) -> &mut FlowInfo;
     /// Processes a timer of this flow.
     fn on_timer(&mut self, timer: usize, net: &mut Network);
-    /// Processes the n-th packet of [`Network::ahead`], which arrives after now, if nothing but its own timers happens to this
-    /// endpoint before, and nothing else of this flow depends on it. Its slot in the pool is then free, or has another
-    /// packet. Returns false if it must wait.
+    /// Processes the n-th packet of [`Network::ahead`], which arrives after now, if nothing but its own timers happens
+    /// to this endpoint before, and nothing else of this flow depends on it. Its slot in the pool is then free, or has
+    /// another packet. Returns false if it must wait.
     fn on_packet_ahead(&mut self, _n: usize, _net: &mut Network) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! A QUIC flow: two endpoints and an application; each transfer has its own connection. The client is the data sender, in a
-//! download (`page`) the data receiver; it closes the connection.
+//! A QUIC flow: two endpoints and an application; each transfer has its own connection. The client is the data sender,
+//! in a download (`page`) the data receiver; it closes the connection.
 
 use super::algorithms::Algorithms;
 use super::connection::Side;
@@ -244,7 +244,8 @@ impl QuicFlow {
         if let Some(log) = log {
             log.after_event(endpoint, net.now);
         }
-        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is rescheduled.
+        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is
+        // rescheduled.
         if let Some(at) = endpoint.next_timer()
             && at < *timer
         {
@@ -257,8 +258,7 @@ impl QuicFlow {
         self.meter.state(&self.ends.sender, self.open, now);
         if let Some(recorder) = &mut self.recorder {
             let delivered = self.meter.delivered(&self.ends);
-            recorder
-                .state(now, &self.ends.sender.snapshot(), delivered, |row| self.ends.sender.observe_cc(row));
+            recorder.state(now, &self.ends.sender.snapshot(), delivered, |row| self.ends.sender.observe_cc(row));
         }
     }
 
@@ -331,9 +331,7 @@ impl QuicFlow {
             phase_s: self.app.source.as_ref().map(|s| s.phase.as_secs()).into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done
-                .then(|| self.completed_at.since(self.first_begun_at).as_secs())
-                .into(),
+            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()).into(),
             transfers_started: self.begun,
             transfers_completed: self.completed,
             ..FlowResult::default()

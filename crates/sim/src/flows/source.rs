@@ -66,8 +66,7 @@ impl Source {
 
     /// Sending time of the packet after the one sent now.
     pub fn next(&mut self, now: Time) -> Time {
-        let spread =
-            if self.jitter > 0.0 { 1.0 + self.jitter * (2.0 * self.random.uniform() - 1.0) } else { 1.0 };
+        let spread = if self.jitter > 0.0 { 1.0 + self.jitter * (2.0 * self.random.uniform() - 1.0) } else { 1.0 };
         let next = now + self.interval.scale(spread).max(Dur(1));
         let Some(OnOff { on, off, exponential, on_until }) = self.on_off else { return next };
         if next < on_until {

@@ -84,8 +84,8 @@ pub(crate) struct TcpFlow {
     /// Packets that have arrived at both ends, modulo 2^32.
     arrived: u32,
     open: bool,
-    /// The time until which packets may be processed ahead of the clock: of a flow without TLS and recorder, while a connection
-    /// is open, its stop.
+    /// The time until which packets may be processed ahead of the clock: of a flow without TLS and recorder, while a
+    /// connection is open, its stop.
     ahead_until: Time,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
@@ -113,8 +113,8 @@ impl TcpFlow {
         recorder: Option<Box<FlowRecorder>>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", info.name));
-        // This path names a random stream, nothing else. It is kept because another name would change the draws, and with
-        // them the results of variants that draw random numbers.
+        // This path names a random stream, nothing else. It is kept because another name would change the draws, and
+        // with them the results of variants that draw random numbers.
         let seeds = Stream::new(seed, &format!("flow/{}/law", info.name));
         TcpFlow {
             info,
@@ -225,8 +225,8 @@ impl TcpFlow {
         self.arm(side, timer, net);
     }
 
-    /// Schedules a timer of an endpoint. A timer that moved to a later time expires once without effect; one that moved to an
-    /// earlier time is rescheduled.
+    /// Schedules a timer of an endpoint. A timer that moved to a later time expires once without effect; one that moved
+    /// to an earlier time is rescheduled.
     #[inline(always)]
     fn arm(&mut self, side: Side, at: Option<Time>, net: &mut Network) {
         let (timer, slot) = match side {
@@ -287,11 +287,10 @@ impl TcpFlow {
         }
     }
 
-    /// Frees the last connection after its end: both endpoints are closed and have nothing to send, and no packet of the flow
-    /// is in the network. No event can change a result from here on.
+    /// Frees the last connection after its end: both endpoints are closed and have nothing to send, and no packet of
+    /// the flow is in the network. No event can change a result from here on.
     fn release(&mut self, net: &mut Network) {
-        let ended =
-            |end: &Endpoint| end.state() == State::Done && !end.owes_ack() && end.ack_timer().is_none();
+        let ended = |end: &Endpoint| end.state() == State::Done && !end.owes_ack() && end.ack_timer().is_none();
         let Some(connection) = self.current.as_deref() else { return };
         if self.recorder.is_none()
             && ended(connection.sender())
@@ -356,8 +355,7 @@ impl TcpFlow {
         let body = net.body(packet.body);
         let Some(connection) = self.current.as_deref_mut() else { return processed };
         if forward {
-            let quiet =
-                connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
+            let quiet = connection.end_mut(Side::Receiver).on_data_segment(&body.segment, packet.ecn, net.now);
             if quiet && !connection.has_tls() {
                 let receiver = connection.end_mut(Side::Receiver);
                 net.send_acks(&self.info, receiver, self.connection, &mut processed);
@@ -433,9 +431,7 @@ impl TcpFlow {
             phase_s: self.source.as_ref().map(|s| s.phase.as_secs()).into(),
             stop_s: end.as_secs(),
             throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done
-                .then(|| self.completed_at.since(self.first_begun_at).as_secs())
-                .into(),
+            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()).into(),
             transfers_started: self.begun,
             transfers_completed: self.completed,
             ..FlowResult::default()

@@ -1,4 +1,5 @@
-//! UDP flows [RFC 768]: CBR and on/off sources and voice calls, without congestion control. Sizes are those of IP packets.
+//! UDP flows [RFC 768]: CBR and on/off sources and voice calls, without congestion control. Sizes are those of IP
+//! packets.
 
 use super::source::Source;
 use super::{APP, Flow, FlowInfo};

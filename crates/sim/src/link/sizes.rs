@@ -1,5 +1,5 @@
-//! The last two packet sizes of a link: nearly all packets have one of two. Each has its transmission time, and numbers of
-//! packets that the link's meter receives later.
+//! The last two packet sizes of a link: nearly all packets have one of two. Each has its transmission time, and numbers
+//! of packets that the link's meter receives later.
 
 use crate::link_meter::LinkMeter;
 use dumbbell_units::{Bytes, Dur, Rate, Time};

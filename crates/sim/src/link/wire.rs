@@ -44,7 +44,8 @@ impl Link {
         }
     }
 
-    /// Takes the duplicates of packets just sent. Each needs its own slot in the packet pool before it is put on the wire.
+    /// Takes the duplicates of packets just sent. Each needs its own slot in the packet pool before it is put on the
+    /// wire.
     pub(crate) fn take_copies(&mut self) -> Vec<(Time, Packet)> {
         let reorder = self.impairments.as_mut().and_then(|x| x.reorder.as_mut());
         reorder.map(|d| std::mem::take(&mut d.copies)).unwrap_or_default()

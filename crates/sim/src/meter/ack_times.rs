@@ -1,15 +1,15 @@
-//! Times from the sending of a flow's packets to the ACKs that report them. The simulator and the kernel back ends measure
-//! with the same code, so that a column has one definition.
+//! Times from the sending of a flow's packets to the ACKs that report them. The simulator and the kernel back ends
+//! measure with the same code, so that a column has one definition.
 //!
 //! ```text
 //! rtt         to the ACK or SACK that first covers the packet; packets sent once [RFC 6298 §3, Karn's algorithm]
 //! ACK delay   to the cumulative ACK that covers the packet; packets sent once
 //! first       from the first transmission to the cumulative ACK; all packets
 //! ```
-//! A packet behind a hole is covered by a SACK when it arrives. Without SACK only the ACK that follows the repair of the hole
-//! covers it, and the time until then is mostly that of the repair. That ACK covers a retransmitted packet too, and such
-//! an ACK gives no RTT of the packets that it covers first, as in Linux [Linux tcp_input.c tcp_clean_rtx_queue:
-//! FLAG_RETRANS_DATA_ACKED]. Their time remains in the ACK delay.
+//! A packet behind a hole is covered by a SACK when it arrives. Without SACK only the ACK that follows the repair of
+//! the hole covers it, and the time until then is mostly that of the repair. That ACK covers a retransmitted packet
+//! too, and such an ACK gives no RTT of the packets that it covers first, as in Linux [Linux tcp_input.c
+//! tcp_clean_rtx_queue: FLAG_RETRANS_DATA_ACKED]. Their time remains in the ACK delay.
 
 use super::DurationStats;
 use crate::record::Gate;
@@ -59,9 +59,8 @@ impl AckTimes {
     /// Adds the packets that an ACK covers or SACKs, which arrived at `now`.
     #[inline(always)] // for each ACK
     pub fn add(&mut self, packets: &[DeliveredSegment], now: Time) {
-        let is_plain = |p: &DeliveredSegment| {
-            p.fate == SegmentFate::Acknowledged && p.transmissions == 1 && p.payload > 0
-        };
+        let is_plain =
+            |p: &DeliveredSegment| p.fate == SegmentFate::Acknowledged && p.transmissions == 1 && p.payload > 0;
         if !packets.iter().all(is_plain) {
             self.add_any(packets, now);
             return;
@@ -205,11 +204,7 @@ mod tests {
             (43, &[packet(Sacked, 3, 1)]),
             (
                 100,
-                &[
-                    packet(Acknowledged, 1, 2),
-                    packet(AcknowledgedAfterSack, 2, 1),
-                    packet(AcknowledgedAfterSack, 3, 1),
-                ],
+                &[packet(Acknowledged, 1, 2), packet(AcknowledgedAfterSack, 2, 1), packet(AcknowledgedAfterSack, 3, 1)],
             ),
         ]);
         let ack_delay = (40.0 + 98.0 + 97.0) / 3.0;

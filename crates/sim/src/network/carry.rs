@@ -54,8 +54,8 @@ impl Network {
         self.dropped_at(link, &packet, DropReason::Full, at);
     }
 
-    /// A packet arrives at a link whose discipline is called. Returns the packet whose transmission begins at once, if any,
-    /// and its arrival time at the other end.
+    /// A packet arrives at a link whose discipline is called. Returns the packet whose transmission begins at once, if
+    /// any, and its arrival time at the other end.
     #[inline(never)]
     fn pass(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Time, Packet)> {
         // A transmission that ends at this instant ends first: the arriving packet finds its place in the queue free.
@@ -80,7 +80,8 @@ impl Network {
         leaves
     }
 
-    /// Puts a packet onto a link's wire, to arrive at `at`. Returns the packet and the next link, if that has lookahead.
+    /// Puts a packet onto a link's wire, to arrive at `at`. Returns the packet and the next link, if that has
+    /// lookahead.
     #[inline]
     pub(crate) fn put_on_wire(&mut self, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
         let onward = self.links[link].onward;
@@ -104,8 +105,8 @@ impl Network {
         None
     }
 
-    /// The n-th packet of the list `ahead`, as it arrives, and the time. None: its destination may not process it now, as far
-    /// as the network is concerned.
+    /// The n-th packet of the list `ahead`, as it arrives, and the time. None: its destination may not process it now,
+    /// as far as the network is concerned.
     #[inline]
     pub(crate) fn arrives_ahead(&self, n: usize) -> Option<(Arrived, Time)> {
         let Incoming { at, link, packet: Packet { bytes, flow, body, ecn, .. } } = self.ahead[n];

@@ -1,18 +1,18 @@
 //! The network: links, routes, packets in the network, the clock.
 //!
-//! **Lookahead.** A link whose packets all arrive over one other link, in order, can process each of them as soon as the
-//! other link has sent it: no other event before the arrival can change its state. Such a link is called with the time
-//! of the arrival instead of waiting for an event. A packet then costs one event on an uncongested path of any number of
-//! hops, and the results are the same.
+//! **Lookahead.** A link whose packets all arrive over one other link, in order, can process each of them as soon as
+//! the other link has sent it: no other event before the arrival can change its state. Such a link is called with the
+//! time of the arrival instead of waiting for an event. A packet then costs one event on an uncongested path of any
+//! number of hops, and the results are the same.
 //!
-//! **Late links.** A packet that a link begins to send at t arrives later than t + delay. So a link with a constant delay
-//! may process its arrivals and dequeues that much late, many in one event, in the order of their times. A link whose
-//! packets all come over other links has an inbox for them; a packet that a host sends now finds the earlier dequeues
-//! done first.
+//! **Late links.** A packet that a link begins to send at t arrives later than t + delay. So a link with a constant
+//! delay may process its arrivals and dequeues that much late, many in one event, in the order of their times. A link
+//! whose packets all come over other links has an inbox for them; a packet that a host sends now finds the earlier
+//! dequeues done first.
 //!
-//! **Endpoints ahead.** The arrival of a packet at its destination is known when it is put on the last wire. If nothing can
-//! happen to the endpoint before, and nobody but this endpoint sends over its first link back, the endpoint processes the
-//! packet at once, with the clock at the arrival.
+//! **Endpoints ahead.** The arrival of a packet at its destination is known when it is put on the last wire. If nothing
+//! can happen to the endpoint before, and nobody but this endpoint sends over its first link back, the endpoint
+//! processes the packet at once, with the clock at the arrival.
 
 mod carry;
 mod feeders;
@@ -160,9 +160,9 @@ impl Network {
         for (i, l) in plan.links.iter().enumerate() {
             let (queue, columns) = queues::build(plan, l, "", external, failure)?;
             let trace = &plan.trace;
-            let recorder = trace.of_link(&l.name).then(|| {
-                Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
-            });
+            let recorder = trace
+                .of_link(&l.name)
+                .then(|| Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns)));
             let impairments = Impairments::new(l, plan.seed, (measure_from, end));
             let meter = LinkMeter::new(measure_from, end);
             let mut link = Link::new(l, queue, impairments, i, meter, recorder);
@@ -200,11 +200,8 @@ impl Network {
                 // Several connections of a workload share the link back.
                 let single = !matches!(plan.flows[direction as usize / 2].application, AppPlan::Workload(_));
                 let held = holds_senders && direction % 2 == 1;
-                *ahead = single
-                    && !held
-                    && feeders[back].hosts == 1
-                    && feeders[back].links == 0
-                    && links[back].is_fifo();
+                *ahead =
+                    single && !held && feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
             }
         }
         let slots = Slots::new(&mut links, plan.flows.len());
@@ -328,11 +325,7 @@ impl Network {
 
     /// Passes on the parts of captures that are complete, if at least `least` packets are in memory: see
     /// [`crate::Simulation::drain_captures`].
-    pub(crate) fn drain_captures(
-        &mut self,
-        least: usize,
-        sink: &mut dyn FnMut(&str, Vec<u8>),
-    ) -> io::Result<()> {
+    pub(crate) fn drain_captures(&mut self, least: usize, sink: &mut dyn FnMut(&str, Vec<u8>)) -> io::Result<()> {
         match &mut self.captures {
             Some(captures) if captures.kept() >= least.max(1) => captures.drain(self.pool.in_use(), sink),
             _ => Ok(()),

@@ -1,7 +1,7 @@
 //! The step after each link: the next link of a packet, and how it receives it.
 //!
-//! Most links of hosts have one step for all their packets. The others, such as a bottleneck, have a row with the step of each
-//! direction.
+//! Most links of hosts have one step for all their packets. The others, such as a bottleneck, have a row with the step
+//! of each direction.
 
 use crate::link::Link;
 use dumbbell_plan::{LOCAL, Plan, Routes};
@@ -25,8 +25,8 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Onward {
     pub(crate) step: Step,
-    /// The next link, if there is one; with [`Step::Various`] the place at which the link's row would have direction 0, modulo
-    /// 2^32.
+    /// The next link, if there is one; with [`Step::Various`] the place at which the link's row would have direction 0,
+    /// modulo 2^32.
     pub(crate) next: u32,
 }
 
@@ -42,8 +42,8 @@ pub(super) struct OnwardTable {
 }
 
 impl OnwardTable {
-    /// Sets the step after each link. `runs_ahead`: for each direction, whether the endpoint at its end may be ahead of the
-    /// clock.
+    /// Sets the step after each link. `runs_ahead`: for each direction, whether the endpoint at its end may be ahead of
+    /// the clock.
     pub(super) fn new(plan: &Plan, links: &mut [Link], routes: &Routes, runs_ahead: &[bool]) -> OnwardTable {
         // For each link, its first and its last direction, and whether the step is the same for all.
         let mut seen: Vec<Option<(u32, u32, bool)>> = vec![None; links.len()];

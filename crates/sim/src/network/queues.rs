@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// External disciplines by the names that plans use.
 pub type Disciplines = BTreeMap<String, Arc<dyn External>>;
 
-/// The names of the links' disciplines for results; those of the registry take no memory of their own. Each has the number
-/// of links in sequence that have it.
+/// The names of the links' disciplines for results; those of the registry take no memory of their own. Each has the
+/// number of links in sequence that have it.
 pub(super) fn names(links: &[LinkPlan]) -> Vec<(Name, usize)> {
     let name = |name: &str| {
         let row = dumbbell_qdisc::find(name);
@@ -53,8 +53,9 @@ pub(crate) fn build(
             name: "discipline".into(),
             message: format!("'{name}' is an own discipline: back end 'sim' runs it, no other"),
         }),
-        None => dumbbell_qdisc::find(name)
-            .and_then(|row| Ok((dumbbell_qdisc::build(name, &given, &facts)?, row.columns))),
+        None => {
+            dumbbell_qdisc::find(name).and_then(|row| Ok((dumbbell_qdisc::build(name, &given, &facts)?, row.columns)))
+        }
     };
     built.map_err(|source| SimError::Param { place, source })
 }

@@ -15,21 +15,14 @@ use dumbbell_units::flow_number::LANE_SHIFT;
 
 impl Network {
     /// Sends a flow's datagram of `ip_bytes`, from the data sender if `forward`.
-    pub(crate) fn send_datagram(
-        &mut self,
-        flow: &FlowInfo,
-        forward: bool,
-        ip_bytes: u32,
-        number: u64,
-        sent_at: Time,
-    ) {
+    pub(crate) fn send_datagram(&mut self, flow: &FlowInfo, forward: bool, ip_bytes: u32, number: u64, sent_at: Time) {
         let (handle, body) = self.pool.allocate();
         *body = Body { data: true, measured: flow.is_measured, number, sent_at, ..Body::default() };
         self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
     }
 
-    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`. The first may take the slot of a
-    /// packet that was `processed`.
+    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`. The first may take the slot
+    /// of a packet that was `processed`.
     pub(crate) fn send_segments(
         &mut self,
         flow: &FlowInfo,
@@ -61,13 +54,7 @@ impl Network {
     }
 
     #[inline(never)]
-    fn send_any_segments(
-        &mut self,
-        flow: &FlowInfo,
-        forward: bool,
-        endpoint: &mut Endpoint,
-        connection: u32,
-    ) {
+    fn send_any_segments(&mut self, flow: &FlowInfo, forward: bool, endpoint: &mut Endpoint, connection: u32) {
         let mut due = Due::default();
         while endpoint.due(self.now, &mut due) {
             let (handle, body) = self.pool.allocate();

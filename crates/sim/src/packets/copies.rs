@@ -1,6 +1,7 @@
 //! The copies of packets that links have duplicated.
 //!
-//! A packet has arrived when the first of its copies arrives [RFC 7680 §2.5], and is lost when all of them have been dropped.
+//! A packet has arrived when the first of its copies arrives [RFC 7680 §2.5], and is lost when all of them have been
+//! dropped.
 
 /// Names a packet of which several copies exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

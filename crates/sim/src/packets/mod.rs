@@ -22,7 +22,8 @@ pub(crate) struct Body {
     pub(crate) retransmission: bool,
     /// Reason of the retransmission; valid only with `retransmission` in a run with captures.
     pub(crate) cause: Cause,
-    /// Sequence number of a datagram or echo request; number of a QUIC packet; stream offset of a segment's first payload byte.
+    /// Sequence number of a datagram or echo request; number of a QUIC packet; stream offset of a segment's first
+    /// payload byte.
     pub(crate) number: u64,
     /// Sending time of the datagram or echo request.
     pub(crate) sent_at: Time,

@@ -1,5 +1,5 @@
-//! qlog files of QUIC connections, one for each end: the events of [draft-ietf-quic-qlog-quic-events-14], or the same in the
-//! form of qlog 0.3, which viewers such as qvis read.
+//! qlog files of QUIC connections, one for each end: the events of [draft-ietf-quic-qlog-quic-events-14], or the same
+//! in the form of qlog 0.3, which viewers such as qvis read.
 //!
 //! ```text
 //! connection_started, parameters_set, recovery_parameters_set          at the start
@@ -17,9 +17,7 @@ mod object;
 
 use crate::capture::FlowAddress;
 use dumbbell_plan::QlogVersion;
-use dumbbell_quic::{
-    Config, Datagram, Endpoint, Form, Frame, LossTrigger, Note, Refusal, Role, Space, State,
-};
+use dumbbell_quic::{Config, Datagram, Endpoint, Form, Frame, LossTrigger, Note, Refusal, Role, Space, State};
 use dumbbell_units::{Dur, Time};
 use object::Object;
 
@@ -139,9 +137,7 @@ impl ConnectionLog {
         let notes = endpoint.take_notes();
         for (packet, frames) in datagram.packets() {
             let refusal = notes.iter().find_map(|note| match note {
-                Note::Refused(form, number, why) if (*form, *number) == (packet.form, packet.number) => {
-                    Some(why)
-                }
+                Note::Refused(form, number, why) if (*form, *number) == (packet.form, packet.number) => Some(why),
                 _ => None,
             });
             let mut data = Object::default();
@@ -326,8 +322,7 @@ impl ConnectionLog {
             data.object("raw", Object::default().raw("length", &length));
         }
         data.raw("datagram_id", &id);
-        let frames: Vec<String> =
-            frames.iter().map(|f| frames::frame(f, of, self.version).finish()).collect();
+        let frames: Vec<String> = frames.iter().map(|f| frames::frame(f, of, self.version).finish()).collect();
         data.raw("frames", &format!("[{}]", frames.join(",")));
     }
 }
@@ -392,9 +387,7 @@ fn started(version: QlogVersion, [own, peer]: [FlowAddress; 2]) -> Object {
             data.object("local", &end(&own)).object("remote", &end(&peer));
         }
         QlogVersion::V03 => {
-            data.text("ip_version", "v4")
-                .text("src_ip", &own.0.to_string())
-                .text("dst_ip", &peer.0.to_string());
+            data.text("ip_version", "v4").text("src_ip", &own.0.to_string()).text("dst_ip", &peer.0.to_string());
             data.raw("src_port", &own.1).raw("dst_port", &peer.1);
         }
     }

@@ -1,9 +1,9 @@
-//! The packet table: a row for each packet that is sent, received or dropped, in the order of time. At one instant packets are
-//! received, then sent, then dropped, by flow.
+//! The packet table: a row for each packet that is sent, received or dropped, in the order of time. At one instant
+//! packets are received, then sent, then dropped, by flow.
 //!
-//! Hosts and links run ahead of the clock, and links run late (see [`crate::network`]), so that rows come in another order. A row
-//! waits until the clock shows that none can come before it. Rows are sorted and written to the columns in batches that
-//! fit into the processor's cache: sorting the whole table at the end costs several times as much.
+//! Hosts and links run ahead of the clock, and links run late (see [`crate::network`]), so that rows come in another
+//! order. A row waits until the clock shows that none can come before it. Rows are sorted and written to the columns in
+//! batches that fit into the processor's cache: sorting the whole table at the end costs several times as much.
 
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::PacketTable;
@@ -122,8 +122,8 @@ impl PacketRecorder {
         }
     }
 
-    /// Makes room for `due` rows, those before `now`, and for those that are expected after them: growth may copy the columns, and
-    /// memory that is not used yet costs nothing.
+    /// Makes room for `due` rows, those before `now`, and for those that are expected after them: growth may copy the
+    /// columns, and memory that is not used yet costs nothing.
     fn make_room(&mut self, due: usize, now: Time) {
         let rows = self.table.rows() + due;
         if rows > self.table.t_ns.capacity() {
@@ -160,8 +160,8 @@ impl PacketRecorder {
         }
     }
 
-    /// Puts the drops of a flow at one instant, among the first `due` rows, in an order that doesn't depend on when the links
-    /// processed them.
+    /// Puts the drops of a flow at one instant, among the first `due` rows, in an order that doesn't depend on when the
+    /// links processed them.
     fn order_drops(&mut self, due: usize) {
         let row = |key: &u128| &self.waiting[index_of(*key)];
         for drops in self.keys[..due].chunk_by_mut(|a, b| a >> INDEX_BITS == b >> INDEX_BITS) {
@@ -204,8 +204,8 @@ mod tests {
     use dumbbell_trace::ColumnData;
     use dumbbell_units::random::Stream;
 
-    /// Rows up to 500 ns around the clock: those of the table are in the order of time, place and flow, and equal ones in
-    /// the order in which they were added.
+    /// Rows up to 500 ns around the clock: those of the table are in the order of time, place and flow, and equal ones
+    /// in the order in which they were added.
     #[test]
     fn batches_give_the_same_table_as_one_sort() {
         let mut random = Stream::new(4, "packets");
@@ -228,8 +228,7 @@ mod tests {
             all.push(row);
         }
         assert!(recorder.table.t_ns.len() > 20_000, "batches are written while rows come");
-        let of_drop =
-            |row: &PacketRow| (row.event == PacketEvent::Dropped).then_some((row.connection, row.number));
+        let of_drop = |row: &PacketRow| (row.event == PacketEvent::Dropped).then_some((row.connection, row.number));
         let place = |row: &PacketRow| [1, 0, 2][row.event as usize];
         all.sort_by_key(|row| (row.at, place(row), row.flow, of_drop(row)));
         let table = recorder.finish();

@@ -89,8 +89,7 @@ fn pi_controllers_keep_their_target() {
             let out = with_tcp(row, flows, variant, &json!({})).run();
             let (q, target) = (&out.queues[2], target.unwrap_or(default));
             let mean = q.mean_sojourn_ms.get().unwrap();
-            let what =
-                format!("{discipline} {flows} {variant} {rate} Mbit/s {rtt_ms} ms: {mean} for {target}");
+            let what = format!("{discipline} {flows} {variant} {rate} Mbit/s {rtt_ms} ms: {mean} for {target}");
             assert!((mean / target - 1.0).abs() < 0.05, "{what}");
             assert!(q.utilization > 0.995 && q.drops_full == 0, "{what}, use {}", q.utilization);
         }
@@ -102,8 +101,7 @@ fn blue_drops_the_excess_share() {
     // 12.5 Mbit/s into 10 Mbit/s: a fifth must be dropped. The probability rises by 0.25 % per 100 ms while the queue
     // overflows, to 20 %, and further while the queue drains from its limit. Then the queue does not overflow, and at
     // exactly 20 % it is never empty. A step is 0.25 %; the tolerance is four steps.
-    let source =
-        json!({"kind": "cbr", "rate_bps": 12_500_000, "packet_bytes": 1000, "jitter": 0.5, "phase_ns": 0});
+    let source = json!({"kind": "cbr", "rate_bps": 12_500_000, "packet_bytes": 1000, "jitter": 0.5, "phase_ns": 0});
     let row = bottleneck("blue", json!({}), 10 * MBIT, 20).udp(0, 2, source);
     let out = row.set("/trace/series", json!(true)).set("/measure_from_ns", json!(50_000 * MS)).run();
     let q = &out.queues[2];
@@ -198,9 +196,9 @@ fn short_flows_in_their_own_queue_are_not_delayed_by_a_long_flow() {
         let row = row.tcp(0, 2, "newreno", json!({}), json!({"kind": "bulk"}));
         row.set("/flows/1/class", json!(class)).run()
     };
-    let page =
-        json!({"kind": "page", "bytes": 177_669, "request_bytes": 100, "repeat": 5, "every_ns": 15_000 * MS});
-    let ping = json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 84, "count": 0, "timeout_ns": 5000 * MS});
+    let page = json!({"kind": "page", "bytes": 177_669, "request_bytes": 100, "repeat": 5, "every_ns": 15_000 * MS});
+    let ping =
+        json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 84, "count": 0, "timeout_ns": 5000 * MS});
     let page_time = |out: Output| {
         let times: Vec<f64> = out.transfers[1..].iter().filter_map(|t| Some(t.end_s? - t.start_s)).collect();
         assert_eq!(times.len(), 4);
@@ -215,11 +213,9 @@ fn short_flows_in_their_own_queue_are_not_delayed_by_a_long_flow() {
         (&two, 1, 20.0..20.0 + 2.0 * 8.0, 1.9..2.1),
         (&priority, 1, 20.0..20.0 + 8.5, 1.0..1.1),
     ] {
-        let pings =
-            beside_long(base(queue).udp(0, 2, ping.clone()), class).flows[0].rtt_mean_ms.get().unwrap();
+        let pings = beside_long(base(queue).udp(0, 2, ping.clone()), class).flows[0].rtt_mean_ms.get().unwrap();
         assert!(rtt.contains(&pings), "{queue}: {pings} ms");
-        let page =
-            page_time(beside_long(base(queue).tcp(0, 2, "newreno", json!({}), page.clone()), class)) / alone;
+        let page = page_time(beside_long(base(queue).tcp(0, 2, "newreno", json!({}), page.clone()), class)) / alone;
         assert!(pages.contains(&page), "{queue}: {page} times {alone} s");
     }
 }
@@ -257,8 +253,7 @@ fn a_shaped_link_is_a_link_of_that_rate() {
     };
     let fifo = json!({"name": "droptail", "params": {"limit": "25000 bytes"}});
     let (goodput, sojourn) = run(fifo, 5 * MBIT);
-    let tbf =
-        json!({"name": "tbf", "params": {"rate": "5 Mbit/s", "burst": "1500 bytes", "limit": "25000 bytes"}});
+    let tbf = json!({"name": "tbf", "params": {"rate": "5 Mbit/s", "burst": "1500 bytes", "limit": "25000 bytes"}});
     let (shaped, waited) = run(tbf, 100 * MBIT);
     assert!((shaped / goodput - 1.0).abs() < 0.01, "{shaped} {goodput}");
     // The packet in service on the slow link waits inside the shaper instead: it counts there, so one fewer packet is

@@ -67,9 +67,8 @@ fn each_frame(bytes: Vec<u8>, mut each: impl FnMut(&Frame<'_>, &[String])) {
 #[test]
 fn a_capture_changes_nothing() {
     let row = row();
-    let text = |output: &Output| {
-        serde_json::to_string(&json!([output.flows, output.queues, output.transfers])).unwrap()
-    };
+    let text =
+        |output: &Output| serde_json::to_string(&json!([output.flows, output.queues, output.transfers])).unwrap();
     assert_eq!(text(&row.run()), text(&run(&captured(&row, 0)).unwrap()));
 }
 
@@ -234,8 +233,7 @@ fn quic_packets_have_their_headers() {
     assert_eq!(first.len(), 1200);
     assert_eq!(first[..6], [0xc0, 0, 0, 0, 1, 8]);
     assert_eq!((first[14], &first[23..25], &first[89..91]), (8, &[0x40, 0x40][..], &[0x44, 0x55][..]));
-    let of_server =
-        payloads.iter().find(|(from, _)| *from != client).map(|(_, payload)| payload.clone()).unwrap();
+    let of_server = payloads.iter().find(|(from, _)| *from != client).map(|(_, payload)| payload.clone()).unwrap();
     // Each end names the other's connection ID as the destination.
     assert_eq!((&first[6..14], &first[15..23]), (&of_server[15..23], &of_server[6..14]));
     assert!(short > 200_000 / 1452, "{short}");
@@ -288,25 +286,15 @@ fn tshark_reports_no_error() {
     for snaplen in [0, 96] {
         let output = run(&captured(&row(), snaplen)).unwrap();
         for name in ["sender", "bottleneck", "receiver"] {
-            let path =
-                std::env::temp_dir().join(format!("dumbbell-{}-{name}-{snaplen}.pcapng", std::process::id()));
+            let path = std::env::temp_dir().join(format!("dumbbell-{}-{name}-{snaplen}.pcapng", std::process::id()));
             std::fs::write(&path, file(&output, name)).unwrap();
             let filter = "_ws.malformed || _ws.expert.severity >= error || ip.checksum.status == 0 \
                           || tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0";
-            let options = [
-                "-o",
-                "ip.check_checksum:TRUE",
-                "-o",
-                "tcp.check_checksum:TRUE",
-                "-o",
-                "udp.check_checksum:TRUE",
-            ];
+            let options =
+                ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"];
             let tshark = |filter: &str| {
                 let mut command = Command::new("tshark");
-                command
-                    .args(options)
-                    .args(["-Y", filter, "-T", "fields", "-e", "frame.number", "-r"])
-                    .arg(&path);
+                command.args(options).args(["-Y", filter, "-T", "fields", "-e", "frame.number", "-r"]).arg(&path);
                 let done = command.output().unwrap();
                 assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
                 String::from_utf8_lossy(&done.stdout).lines().count()

@@ -15,8 +15,7 @@ pub fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
         (0..20 * MS).prop_map(|m| json!({"distribution": "uniform", "max_ns": m})),
         (0..5 * MS, 0..5 * MS).prop_map(|(m, s)| json!({"distribution": "normal", "mean_ns": m, "sd_ns": s})),
         (0..5 * MS).prop_map(|m| json!({"distribution": "exponential", "mean_ns": m})),
-        (0..5 * MS, 1.1..4.0f64)
-            .prop_map(|(m, s)| json!({"distribution": "pareto", "mean_ns": m, "shape": s})),
+        (0..5 * MS, 1.1..4.0f64).prop_map(|(m, s)| json!({"distribution": "pareto", "mean_ns": m, "shape": s})),
     ];
     let course = |least: u64, most: u64| {
         let steps = (prop::collection::vec((1..200 * MS, least..most, any::<bool>()), 0..5), least..most);
@@ -76,12 +75,7 @@ pub fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
 
 /// Three links in a row, with random features on the middle one and one neighbor, and flows of each kind over all
 /// links.
-fn plan(
-    first: &[(&'static str, Value)],
-    middle: &[(&'static str, Value)],
-    seed: u64,
-    measure_from: u64,
-) -> Row {
+fn plan(first: &[(&'static str, Value)], middle: &[(&'static str, Value)], seed: u64, measure_from: u64) -> Row {
     let mut row = Row::new(&[(20 * MBIT, MS), (5 * MBIT, 5 * MS), (20 * MBIT, 0)]);
     for (key, value) in first {
         row = row.link(0, 1, key, value.clone());
@@ -108,8 +102,7 @@ fn plan(
 pub(crate) fn conserved(q: &QueueResult) -> Result<(), TestCaseError> {
     let waiting = (q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end);
     prop_assert_eq!(waiting.0, waiting.1, "{}", &q.name);
-    let on_wire =
-        (q.on_wire_at_start + q.departures + q.duplicated, q.delivered + q.wire_losses + q.on_wire_at_end);
+    let on_wire = (q.on_wire_at_start + q.departures + q.duplicated, q.delivered + q.wire_losses + q.on_wire_at_end);
     prop_assert_eq!(on_wire.0, on_wire.1, "{}", &q.name);
     Ok(())
 }

@@ -54,13 +54,7 @@ proptest! {
 fn the_means_of_a_transfer_end_when_its_last_byte_has_arrived() {
     // The initial window holds all ten segments: cwnd is 10 until they have arrived, and more with their ACKs.
     let out = Row::new(&[(10 * MBIT, 40 * MS)])
-        .tcp(
-            0,
-            1,
-            "sack",
-            json!({}),
-            json!({"kind": "transfer", "bytes": 10 * 1448, "repeat": 1, "every_ns": 0}),
-        )
+        .tcp(0, 1, "sack", json!({}), json!({"kind": "transfer", "bytes": 10 * 1448, "repeat": 1, "every_ns": 0}))
         .set("/duration_ns", json!(4_000 * MS))
         .run();
     assert_eq!(out.flows[0].cwnd_mean_packets.get(), Some(10.0));
@@ -95,9 +89,9 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     // 22 = 0.81. Variants that gain many segments in a round trip lose as many, which the Reno recovery of the preset
     // cannot repair; ns-2 runs them in Agent/TCP/Linux, which recovers by SACK. CDG backs off before the queue is full.
     // BIC (steps of up to 32 segments, about the BDP here) and Prague (without marks) lose retransmissions too, which
-    // RFC 6675 leaves to the timer and RACK doesn't. Verus, which loses much, reduces its window twice where the
-    // stack `linux` enters another recovery for losses within a recovery; ns-2's SACK repairs a hole once, so that about
-    // once a second one of its retransmissions is lost and waits for the timer. Sprout counts arrivals in ticks of 20 ms,
+    // RFC 6675 leaves to the timer and RACK doesn't. Verus, which loses much, reduces its window twice where the stack
+    // `linux` enters another recovery for losses within a recovery; ns-2's SACK repairs a hole once, so that about once
+    // a second one of its retransmissions is lost and waits for the timer. Sprout counts arrivals in ticks of 20 ms,
     // which a clock of 10 ms disturbs.
     let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
     let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
@@ -121,11 +115,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
                 ("verus", "ns2") => (0.3, 80),
                 _ => (0.85, 0),
             };
-            assert!(
-                used > least && timeouts <= most_timeouts,
-                "{} {stack}: {used}, {timeouts} timeouts",
-                v.name
-            );
+            assert!(used > least && timeouts <= most_timeouts, "{} {stack}: {used}, {timeouts} timeouts", v.name);
         }
     }
 }
@@ -166,10 +156,7 @@ fn random_loss_gives_the_inverse_square_root_rate() {
 #[test]
 fn a_transfer_is_delivered_once_and_timed_separately() {
     let app = json!({"kind": "transfer", "bytes": 1_000_000, "repeat": 1, "every_ns": 0});
-    let out = Row::new(&[(10 * MBIT, 10 * MS)])
-        .link(0, 1, "loss", json!(0.01))
-        .tcp(0, 1, "sack", json!({}), app)
-        .run();
+    let out = Row::new(&[(10 * MBIT, 10 * MS)]).link(0, 1, "loss", json!(0.01)).tcp(0, 1, "sack", json!({}), app).run();
     let f = &out.flows[0];
     assert_eq!(f.delivered_bytes, 1_000_000);
     assert_eq!(f.sent_bytes, 1_000_000 + f.retransmitted_bytes);

@@ -1,5 +1,6 @@
-//! Relations that hold between the metrics of every run (docs/reference/metrics.md): 10,000 random plans over all variants,
-//! queue disciplines, stacks and applications, with several flows, impairments, changing rates and late measurements.
+//! Relations that hold between the metrics of every run (docs/reference/metrics.md): 10,000 random plans over all
+//! variants, queue disciplines, stacks and applications, with several flows, impairments, changing rates and late
+//! measurements.
 
 use crate::conservation::features;
 use crate::plans::Row;
@@ -28,8 +29,7 @@ pub fn queue() -> impl Strategy<Value = Value> {
     (prop::sample::select(disciplines), prop::option::of(1..40u32)).prop_map(|(name, limit)| {
         let row = dumbbell_qdisc::find(name).unwrap();
         let has_limit = row.params.iter().any(|p| p.name == "limit");
-        match limit.filter(|_| has_limit && matches!(name, "droptail" | "codel" | "pie" | "red" | "fq_codel"))
-        {
+        match limit.filter(|_| has_limit && matches!(name, "droptail" | "codel" | "pie" | "red" | "fq_codel")) {
             Some(packets) => json!({"name": name, "params": {"limit": format!("{packets} packets")}}),
             None => json!({"name": name}),
         }
@@ -70,13 +70,12 @@ pub fn flow() -> impl Strategy<Value = FlowSketch> {
     let ping = (MS..50 * MS, 30..1500u32, 0..20u64, MS..200 * MS).prop_map(|(interval, bytes, count, timeout)| {
         json!({"kind": "ping", "interval_ns": interval, "packet_bytes": bytes, "count": count, "timeout_ns": timeout})
     });
-    let workload = (10.0..400.0f64, 500.0..40_000.0f64, 0..30u64, any::<bool>()).prop_map(
-        |(per_s, mean, count, reuse)| {
+    let workload =
+        (10.0..400.0f64, 500.0..40_000.0f64, 0..30u64, any::<bool>()).prop_map(|(per_s, mean, count, reuse)| {
             json!({"kind": "workload", "arrivals": {"kind": "poisson", "per_s": per_s}, "arrivals_of": "w",
                 "sizes": {"kind": "exponential", "mean": mean}, "count": count,
                 "connections": if reuse { "reuse" } else { "new" }})
-        },
-    );
+        });
     let over_tcp = prop_oneof![
         4 => Just(json!({"kind": "bulk"})), 1 => transfer, 1 => page, 1 => cbr(), 1 => onoff(), 1 => workload
     ];
@@ -139,16 +138,14 @@ fn path(plan: &Plan, flow: usize, forward: bool) -> Vec<usize> {
 /// Shortest time of a packet over a link, ms: its smallest delay, and the transmission at its highest rate.
 fn shortest_ms(plan: &Plan, link: usize, bytes: u32) -> f64 {
     let link = &plan.links[link];
-    let values =
-        |course: &dumbbell_link::ProfilePlan| course.steps.iter().map(|s| s.value).collect::<Vec<u64>>();
+    let values = |course: &dumbbell_link::ProfilePlan| course.steps.iter().map(|s| s.value).collect::<Vec<u64>>();
     let delay = link.delay_course.as_ref().map_or(link.delay_ns, |c| *values(c).iter().min().unwrap());
     let highest = match &link.rate_course {
         Some(course) => *values(course).iter().max().unwrap(),
         None => link.rate_bps,
     };
     // A delivery trace has no rate: a packet may be sent at the instant at which it arrives.
-    let transmission =
-        if link.opportunities.is_some() { 0.0 } else { f64::from(bytes) * 8e3 / highest as f64 };
+    let transmission = if link.opportunities.is_some() { 0.0 } else { f64::from(bytes) * 8e3 / highest as f64 };
     delay as f64 * 1e-6 + transmission
 }
 
@@ -161,8 +158,7 @@ fn idle_rtt_ms(plan: &Plan, flow: usize, f: &FlowResult) -> f64 {
         Ping { packet_bytes, .. } => (*packet_bytes, *packet_bytes),
         _ => (ACK + 1, ACK),
     };
-    let over =
-        |forward, bytes| path(plan, flow, forward).iter().map(|&l| shortest_ms(plan, l, bytes)).sum::<f64>();
+    let over = |forward, bytes| path(plan, flow, forward).iter().map(|&l| shortest_ms(plan, l, bytes)).sum::<f64>();
     over(true, request) + over(false, answer)
 }
 
@@ -205,28 +201,21 @@ fn check_flow(plan: &Plan, n: usize, f: &FlowResult) -> Result<(), TestCaseError
         f.rtt_max_ms.get(),
         f.rtt_mean_ms.get(),
     ])?;
-    let [least, p50, p95, p99] = [
-        f.ack_delay_min_ms.get(),
-        f.ack_delay_p50_ms.get(),
-        f.ack_delay_p95_ms.get(),
-        f.ack_delay_p99_ms.get(),
-    ];
+    let [least, p50, p95, p99] =
+        [f.ack_delay_min_ms.get(), f.ack_delay_p50_ms.get(), f.ack_delay_p95_ms.get(), f.ack_delay_p99_ms.get()];
     check_ascending([least, p50, p95, p99, f.ack_delay_max_ms.get(), f.ack_delay_mean_ms.get()])?;
     let idle = idle_rtt_ms(plan, n, f) * (1.0 - ROUNDING);
-    for rtt in
-        [f.rtt_min_ms.get(), f.ack_delay_min_ms.get(), f.ack_delay_first_mean_ms.get()].into_iter().flatten()
-    {
+    for rtt in [f.rtt_min_ms.get(), f.ack_delay_min_ms.get(), f.ack_delay_first_mean_ms.get()].into_iter().flatten() {
         prop_assert!(rtt >= idle, "{} ms, idle {} ms: {:?}", rtt, idle, f);
     }
     Ok(())
 }
 
-/// Wire bits that a link may send at the border of the measurement beyond its capacity: a packet counts as a whole when its
-/// transmission begins, so the last one may count although it ends later. A delivery trace may send several packets at the
-/// instant at which the measurement begins.
+/// Wire bits that a link may send at the border of the measurement beyond its capacity: a packet counts as a whole when
+/// its transmission begins, so the last one may count although it ends later. A delivery trace may send several packets
+/// at the instant at which the measurement begins.
 fn border_bits(plan: &Plan, link: usize) -> f64 {
-    let instant =
-        plan.links[link].opportunities.as_ref().map_or(0, |t| t.counts.iter().map(|c| c.1).max().unwrap());
+    let instant = plan.links[link].opportunities.as_ref().map_or(0, |t| t.counts.iter().map(|c| c.1).max().unwrap());
     (1 + instant) as f64 * f64::from(LARGEST) * 8.0
 }
 
@@ -249,30 +238,21 @@ fn check_queue(plan: &Plan, n: usize, q: &QueueResult, seconds: f64) -> Result<(
     check_ascending(times)
 }
 
-/// All flows of a direction together receive at most the capacity of each link of their path, and the packets that had passed
-/// that link before the measurement began.
+/// All flows of a direction together receive at most the capacity of each link of their path, and the packets that had
+/// passed that link before the measurement began.
 fn check_shares(plan: &Plan, out: &Output) -> Result<(), TestCaseError> {
     let measured = (plan.duration_ns - plan.measure_from_ns) as f64 * 1e-9;
     for forward in [true, false] {
-        let flows: Vec<usize> =
-            (0..plan.flows.len()).filter(|&n| (plan.flows[n].from == 0) == forward).collect();
+        let flows: Vec<usize> = (0..plan.flows.len()).filter(|&n| (plan.flows[n].from == 0) == forward).collect();
         let Some(&first) = flows.first() else { continue };
-        let bits =
-            flows.iter().map(|&n| out.flows[n].throughput_bps * seconds(plan, &out.flows[n])).sum::<f64>();
+        let bits = flows.iter().map(|&n| out.flows[n].throughput_bps * seconds(plan, &out.flows[n])).sum::<f64>();
         let mut beyond = 0;
         for &link in path(plan, first, true).iter().rev() {
             let q = &out.queues[link];
             beyond += q.on_wire_at_start;
             let stored = beyond as f64 * f64::from(LARGEST) * 8.0;
             let most = q.capacity_bps * measured + border_bits(plan, link) + stored;
-            prop_assert!(
-                bits <= most * (1.0 + ROUNDING),
-                "{} > {} bits: {:?} {:?}",
-                bits,
-                most,
-                q,
-                out.flows
-            );
+            prop_assert!(bits <= most * (1.0 + ROUNDING), "{} > {} bits: {:?} {:?}", bits, most, q, out.flows);
             beyond += q.waiting_at_start;
         }
     }
@@ -285,8 +265,7 @@ fn check_lone_link(plan: &Plan, out: &Output) -> Result<(), TestCaseError> {
     let lone = plan.links.len() == 2;
     for (n, f) in out.flows.iter().enumerate() {
         let link = &plan.links[path(plan, n, true)[0]];
-        let constant =
-            link.rate_course.is_none() && link.opportunities.is_none() && link.delay_course.is_none();
+        let constant = link.rate_course.is_none() && link.opportunities.is_none() && link.delay_course.is_none();
         if lone && constant && link.jitter.is_none() && link.reordering.is_none() {
             let most = link.rate_bps as f64 * seconds(plan, f) + f64::from(LARGEST) * 8.0;
             prop_assert!(f.throughput_bps * seconds(plan, f) <= most, "{:?}", f);

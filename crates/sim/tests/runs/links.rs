@@ -40,8 +40,7 @@ fn a_change_of_the_rate_applies_to_the_remaining_bits() {
     // 10 Mbit/s, from 2.5 ms on 1 Mbit/s, from 22.5 ms on 10 again. One packet each 2 ms: the second, begun at 2 ms,
     // has 5000 bits left at 2.5 ms: 5 ms more. The third waits until 7.5 and takes 10 ms; the fourth begins at 17.5,
     // has 5000 bits done at 22.5 and takes 0.5 ms more; then 1 ms each until the queue is empty.
-    let course =
-        steps(&[(0, 10 * MBIT, false), (2500 * US, MBIT, false), (22_500 * US, 10 * MBIT, false)], None);
+    let course = steps(&[(0, 10 * MBIT, false), (2500 * US, MBIT, false), (22_500 * US, 10 * MBIT, false)], None);
     let row = one("rate_course", course, 2, 31);
     let times: Vec<u64> = arrivals(&row).into_iter().map(|(t, _)| t).take(8).collect();
     assert_eq!(times, [1000, 7500, 17_500, 23_000, 24_000, 25_000, 26_000, 27_000]);
@@ -94,10 +93,7 @@ fn an_outage_holds_packets() {
     let times: Vec<u64> = arrivals(&row).into_iter().map(|(t, _)| t).collect();
     assert_eq!(
         times,
-        [
-            1000, 2000, 3000, 10_000, 11_000, 12_000, 13_000, 14_000, 15_000, 16_000, 17_000, 18_000, 19_000,
-            20_000
-        ]
+        [1000, 2000, 3000, 10_000, 11_000, 12_000, 13_000, 14_000, 15_000, 16_000, 17_000, 18_000, 19_000, 20_000]
     );
     let q = &row.run().queues[0];
     // 20 were sent, 14 have arrived, the transmission of one has just started.
@@ -193,8 +189,7 @@ fn a_selected_packet_waits_for_its_extent() {
 
 #[test]
 fn duplicates_are_separate_packets() {
-    let copies =
-        |share: f64, delay: u64| one("duplication", json!({"share": share, "delay_ns": delay}), 1, 10);
+    let copies = |share: f64, delay: u64| one("duplication", json!({"share": share, "delay_ns": delay}), 1, 10);
     let found = arrivals(&copies(1.0, 0));
     assert_eq!(found[..4], [(1000, 0), (1000, 0), (2000, 1), (2000, 1)]);
     let found = arrivals(&copies(1.0, 1500 * US));

@@ -27,8 +27,8 @@ fn a_packet_is_lost_if_all_its_duplicates_are() {
 
 #[test]
 fn only_drops_of_packets_sent_in_the_measured_time_count() {
-    // Packets are sent every ms and dropped 11 ms later (1 ms transmission, 10 ms delay): from 15 ms to the stop at 18 ms
-    // three are sent, while the second link drops fourteen, most of them sent earlier.
+    // Packets are sent every ms and dropped 11 ms later (1 ms transmission, 10 ms delay): from 15 ms to the stop at 18
+    // ms three are sent, while the second link drops fourteen, most of them sent earlier.
     let all = json!([{"flow": null, "data_only": false, "packets": [], "spans_ns": [[0, S]]}]);
     let row = Row::new(&[(10 * MBIT, 10 * MS), (10 * MBIT, 0)])
         .link(1, 2, "drops", all)
@@ -65,10 +65,7 @@ fn data_behind_a_hole_counts_when_it_arrives() {
         unreachable!()
     };
     let received = |column: &[u32]| -> u64 {
-        (0..t.len())
-            .filter(|&i| event[i] == 1 && flow[i] == 0 && t[i] >= 170 * MS)
-            .map(|i| u64::from(column[i]))
-            .sum()
+        (0..t.len()).filter(|&i| event[i] == 1 && flow[i] == 0 && t[i] >= 170 * MS).map(|i| u64::from(column[i])).sum()
     };
     let f = &out.flows[0];
     assert_eq!((f.delivered_bytes, f.duplicate_bytes), (received(payload), 0));
@@ -106,9 +103,8 @@ fn datagrams_that_arrive_after_the_flow_has_stopped_do_not_count() {
 fn a_completed_transfer_has_its_throughput_at_completion() {
     // The link delivers a second copy of each packet 200 ms later: after the transfer's end.
     let app = json!({"kind": "transfer", "bytes": 20_000, "repeat": 1, "every_ns": 0});
-    let row = Row::new(&[(10 * MBIT, MS)])
-        .tcp(0, 1, "sack", json!({"handshake": false}), app)
-        .set("/duration_ns", json!(S));
+    let row =
+        Row::new(&[(10 * MBIT, MS)]).tcp(0, 1, "sack", json!({"handshake": false}), app).set("/duration_ns", json!(S));
     let alone = row.run();
     let copied = row.link(0, 1, "duplication", json!({"share": 1.0, "delay_ns": 200 * MS})).run();
     let (a, b) = (&alone.flows[0], &copied.flows[0]);
@@ -117,9 +113,10 @@ fn a_completed_transfer_has_its_throughput_at_completion() {
 
 #[test]
 fn a_request_sent_before_the_measurement_is_not_lost_in_it() {
-    // Requests at 0, 100, 200 .. ms, none answered; each counts as lost after 150 ms. From 120 ms on those of 200 to 800 ms
-    // were sent and expire before the end at 990 ms, and that of 900 ms is still open.
-    let ping = json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 150 * MS});
+    // Requests at 0, 100, 200 .. ms, none answered; each counts as lost after 150 ms. From 120 ms on those of 200 to
+    // 800 ms were sent and expire before the end at 990 ms, and that of 900 ms is still open.
+    let ping =
+        json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 150 * MS});
     let row = Row::new(&[(10 * MBIT, MS)])
         .link(0, 1, "loss", json!(1.0))
         .udp(0, 1, ping)

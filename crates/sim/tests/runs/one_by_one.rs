@@ -1,5 +1,5 @@
-//! The engine's shortcuts change no result: random networks give the same output, byte for byte, as when every arrival of a
-//! packet is an event in the order of the clock.
+//! The engine's shortcuts change no result: random networks give the same output, byte for byte, as when every arrival
+//! of a packet is an event in the order of the clock.
 //!
 //! The plans have a row of routers with hosts at each of them, every discipline, impairment, stack, application and
 //! variant. In half of them all times are multiples of half a millisecond, so that many events have the same time.
@@ -36,15 +36,13 @@ fn direction() -> impl Strategy<Value = Direction> {
 
 /// Datagrams of 500 bytes, or bulk data in packets of 500 bytes.
 fn flow_on_grid() -> impl Strategy<Value = FlowSketch> {
-    let cbr = (1..8u64).prop_map(|n| {
-        json!({"kind": "cbr", "rate_bps": 8 * MBIT / n, "packet_bytes": 500, "jitter": 0.0, "phase_ns": 0})
-    });
-    let bulk =
-        (prop::sample::select(vec!["newreno", "cubic"]), prop::sample::select(vec!["ns2", "rfc", "linux"]))
-            .prop_map(|(variant, stack)| (Some(variant), stack, json!({"kind": "bulk"})));
+    let cbr = (1..8u64).prop_map(
+        |n| json!({"kind": "cbr", "rate_bps": 8 * MBIT / n, "packet_bytes": 500, "jitter": 0.0, "phase_ns": 0}),
+    );
+    let bulk = (prop::sample::select(vec!["newreno", "cubic"]), prop::sample::select(vec!["ns2", "rfc", "linux"]))
+        .prop_map(|(variant, stack)| (Some(variant), stack, json!({"kind": "bulk"})));
     let app = prop_oneof![1 => cbr.prop_map(|app| (None, "rfc", app)), 1 => bulk];
-    (app, 0..3u64)
-        .prop_map(|((variant, stack, app), start)| (variant, stack, false, app, (start, None), true))
+    (app, 0..3u64).prop_map(|((variant, stack, app), start)| (variant, stack, false, app, (start, None), true))
 }
 
 /// A flow, and its ends: node numbers modulo the number of nodes.

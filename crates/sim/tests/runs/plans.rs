@@ -138,8 +138,7 @@ pub fn packets(output: &Output, event: u8, direction: u32) -> Vec<(u64, u64)> {
 pub fn payloads(output: &Output, event: u8, direction: u32) -> Vec<(f64, u64, u64)> {
     let table = output.trace.table("packets").unwrap();
     let Some(ColumnData::U32(bytes)) = table.column("payload") else { unreachable!() };
-    let (Some(ColumnData::U8(events)), Some(ColumnData::U32(flows))) =
-        (table.column("event"), table.column("flow"))
+    let (Some(ColumnData::U8(events)), Some(ColumnData::U32(flows))) = (table.column("event"), table.column("flow"))
     else {
         unreachable!()
     };
@@ -150,8 +149,6 @@ pub fn payloads(output: &Output, event: u8, direction: u32) -> Vec<(f64, u64, u6
 
 /// Returns the number of packets with this event, of all flows.
 pub fn count(output: &Output, event: u8) -> u64 {
-    let Some(ColumnData::U8(events)) = output.trace.table("packets").unwrap().column("event") else {
-        unreachable!()
-    };
+    let Some(ColumnData::U8(events)) = output.trace.table("packets").unwrap().column("event") else { unreachable!() };
     events.iter().filter(|e| **e == event).count() as u64
 }

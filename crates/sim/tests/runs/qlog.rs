@@ -11,8 +11,7 @@ const MS: u64 = 1_000_000;
 
 /// A page with several streams over a lossy path with marks, on which nearly every event occurs.
 fn page(version: Option<&str>) -> Row {
-    let app =
-        json!({"kind": "page", "bytes": 300_000, "request_bytes": 300, "repeat": 2, "every_ns": 2000 * MS});
+    let app = json!({"kind": "page", "bytes": 300_000, "request_bytes": 300, "repeat": 2, "every_ns": 2000 * MS});
     let stack = json!({"streams": 3, "ecn": true, "ack_frequency": 4, "handshake": "0-rtt"});
     Row::new(&[(100 * MBIT, 5 * MS), (10 * MBIT, 10 * MS)])
         .link(1, 0, "loss", Value::from(0.03))
@@ -60,8 +59,7 @@ fn every_record_reads_into_the_types_of_the_crate_qlog() {
         assert_eq!(header.file_schema, "urn:ietf:params:qlog:file:sequential");
         assert_eq!(fields(&serde_json::to_value(&header).unwrap()), fields(&all[0]));
         for record in &all[1..] {
-            let event: Event =
-                serde_json::from_value(record.clone()).unwrap_or_else(|e| panic!("{record}: {e}"));
+            let event: Event = serde_json::from_value(record.clone()).unwrap_or_else(|e| panic!("{record}: {e}"));
             // A field that the types don't know would be missing now.
             let again = serde_json::to_value(&event).unwrap();
             assert_eq!(fields(&again), fields(record), "{record}");
@@ -123,8 +121,7 @@ fn the_events_agree_with_each_other_and_with_the_results() {
         assert_eq!(moved, BTreeMap::from([(0, 100_000), (4, 100_000), (8, 100_000)]));
         // Times never decrease.
         for log in [server, client] {
-            let times: Vec<f64> =
-                records(&log.text)[1..].iter().map(|r| r["time"].as_f64().unwrap()).collect();
+            let times: Vec<f64> = records(&log.text)[1..].iter().map(|r| r["time"].as_f64().unwrap()).collect();
             assert!(times.is_sorted());
         }
     }

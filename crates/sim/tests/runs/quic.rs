@@ -28,8 +28,7 @@ fn data_times(output: &Output, event: u8, direction: u32) -> Vec<f64> {
 fn a_download_begins_one_round_trip_after_the_request() {
     for rtt in [10.0, 40.0, 200.0] {
         for (handshake, leaves) in [("1-rtt", 1.0), ("0-rtt", 0.0)] {
-            let page =
-                json!({"kind": "page", "bytes": 100_000, "request_bytes": 300, "repeat": 1, "every_ns": 0});
+            let page = json!({"kind": "page", "bytes": 100_000, "request_bytes": 300, "repeat": 1, "every_ns": 0});
             let row = Row::new(&[(1000 * MBIT, (rtt / 2.0 * 1e6) as u64)])
                 .quic(0, 1, "newreno", json!({"handshake": handshake}), page)
                 .set("/trace/packets", json!(true));
@@ -40,8 +39,8 @@ fn a_download_begins_one_round_trip_after_the_request() {
             let slack = 0.01 * rtt + 0.1;
             assert!((request - leaves * rtt).abs() <= slack, "{handshake} at {rtt} ms: request {request}");
             assert!((response - (leaves + 1.0) * rtt).abs() <= slack, "{handshake} at {rtt} ms: {response}");
-            // 100 kB in slow start from 12 kB: 12, 24, 48, 96 kB. Four round trips after the request, with 3.6 kB less in
-            // the first one before the address is validated.
+            // 100 kB in slow start from 12 kB: 12, 24, 48, 96 kB. Four round trips after the request, with 3.6 kB less
+            // in the first one before the address is validated.
             let end = (output.transfers[0].end_s.unwrap() * 1e3 - request) / rtt;
             assert!((4.0..=5.2).contains(&end), "{handshake} at {rtt} ms: {end} round trips");
         }
@@ -51,8 +50,7 @@ fn a_download_begins_one_round_trip_after_the_request() {
 #[test]
 fn every_application_delivers_its_data() {
     let transfer = json!({"kind": "transfer", "bytes": 200_000, "repeat": 3, "every_ns": 1000 * MS});
-    let page =
-        json!({"kind": "page", "bytes": 50_000, "request_bytes": 300, "repeat": 0, "every_ns": 500 * MS});
+    let page = json!({"kind": "page", "bytes": 50_000, "request_bytes": 300, "repeat": 0, "every_ns": 500 * MS});
     let onoff = json!({
         "kind": "onoff", "rate_bps": 2 * MBIT, "packet_bytes": 1000, "on_ns": 200 * MS, "off_ns": 300 * MS,
         "exponential": true,
@@ -74,14 +72,8 @@ fn every_application_delivers_its_data() {
     assert!((1_200_000..=1_250_000).contains(&flows[3].delivered_bytes), "{}", flows[3].delivered_bytes);
     assert!(flows[4].goodput_bps > 0.3e6, "{}", flows[4].goodput_bps);
     for flow in flows {
-        assert!(
-            flow.rtt_min_ms.get().is_some_and(|rtt| (20.0..26.0).contains(&rtt)),
-            "{:?}",
-            flow.rtt_min_ms.get()
-        );
-        assert!(
-            flow.throughput_bps > flow.goodput_bps && flow.cwnd_mean_packets.get().is_some_and(|w| w > 2.0)
-        );
+        assert!(flow.rtt_min_ms.get().is_some_and(|rtt| (20.0..26.0).contains(&rtt)), "{:?}", flow.rtt_min_ms.get());
+        assert!(flow.throughput_bps > flow.goodput_bps && flow.cwnd_mean_packets.get().is_some_and(|w| w > 2.0));
     }
 }
 

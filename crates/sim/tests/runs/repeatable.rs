@@ -8,8 +8,7 @@ const MS: u64 = 1_000_000;
 
 /// A busy plan: loss, jitter, RED, several kinds of flows.
 fn busy(seed: u64) -> Row {
-    let jittered =
-        json!({"kind": "cbr", "rate_bps": 3 * MBIT, "packet_bytes": 1000, "jitter": 0.5, "phase_ns": null});
+    let jittered = json!({"kind": "cbr", "rate_bps": 3 * MBIT, "packet_bytes": 1000, "jitter": 0.5, "phase_ns": null});
     let on_off = json!({"kind": "onoff", "rate_bps": MBIT, "packet_bytes": 500, "on_ns": 100 * MS, "off_ns": 200 * MS,
         "exponential": true});
     Row::new(&[(100 * MBIT, MS), (10 * MBIT, 10 * MS), (100 * MBIT, MS)])
@@ -18,13 +17,7 @@ fn busy(seed: u64) -> Row {
         .link(2, 3, "jitter", json!({"distribution": "uniform", "max_ns": MS}))
         .tcp(0, 3, "sack", json!({}), json!({"kind": "bulk"}))
         .tcp(0, 3, "cubic", json!({}), json!({"kind": "bulk"}))
-        .tcp(
-            3,
-            0,
-            "vegas",
-            json!({}),
-            json!({"kind": "transfer", "bytes": 100_000, "repeat": 0, "every_ns": 300 * MS}),
-        )
+        .tcp(3, 0, "vegas", json!({}), json!({"kind": "transfer", "bytes": 100_000, "repeat": 0, "every_ns": 300 * MS}))
         .udp(1, 2, jittered)
         .udp(0, 2, on_off)
         .set("/seed", json!(seed))
@@ -58,10 +51,8 @@ fn tracing_changes_no_result() {
 #[test]
 fn a_new_flow_does_not_change_the_draws_of_others() {
     // Two pairs of nodes without a common link; the second flow exists in the second run only.
-    let jittered =
-        json!({"kind": "cbr", "rate_bps": MBIT, "packet_bytes": 1000, "jitter": 0.9, "phase_ns": null});
-    let alone =
-        Row::new(&[(10 * MBIT, MS), (10 * MBIT, MS), (10 * MBIT, MS)]).link(0, 1, "loss", json!(0.05));
+    let jittered = json!({"kind": "cbr", "rate_bps": MBIT, "packet_bytes": 1000, "jitter": 0.9, "phase_ns": null});
+    let alone = Row::new(&[(10 * MBIT, MS), (10 * MBIT, MS), (10 * MBIT, MS)]).link(0, 1, "loss", json!(0.05));
     let both = Row::new(&[(10 * MBIT, MS), (10 * MBIT, MS), (10 * MBIT, MS)]).link(0, 1, "loss", json!(0.05));
     let alone = alone.udp(0, 1, jittered.clone()).run();
     let both = both.udp(0, 1, jittered.clone()).udp(2, 3, jittered).run();
@@ -78,16 +69,12 @@ fn lookahead_changes_no_result() {
     let queue = json!({"name": "droptail", "params": {"limit": "20 packets"}});
     let mut with = flow(Row::new(&links).link(1, 2, "queue", queue.clone()));
     for (from, to) in [(1, 3), (2, 3), (2, 0), (1, 0)] {
-        let late = json!({"kind": "cbr", "rate_bps": 8, "packet_bytes": 1, "jitter": 0.0, "phase_ns": 9_999_000_000u64});
+        let late =
+            json!({"kind": "cbr", "rate_bps": 8, "packet_bytes": 1, "jitter": 0.0, "phase_ns": 9_999_000_000u64});
         with = with.udp(from, to, late);
     }
     let (a, b) = (flow(Row::new(&links).link(1, 2, "queue", queue)).run(), with.run());
-    assert!(
-        a.events < b.events * 7 / 10,
-        "{} events with links running ahead, {} without",
-        a.events,
-        b.events
-    );
+    assert!(a.events < b.events * 7 / 10, "{} events with links running ahead, {} without", a.events, b.events);
     let row = |o: &dumbbell_sim::Output| serde_json::to_string(&o.flows[0]).unwrap();
     assert_eq!(row(&a), row(&b));
 }

@@ -1,5 +1,6 @@
-//! A run in steps: random networks give the same output, byte for byte, as in one call, and the series that are read between the
-//! steps are beginnings of the final ones. Rows that are taken out between the steps are these beginnings too.
+//! A run in steps: random networks give the same output, byte for byte, as in one call, and the series that are read
+//! between the steps are beginnings of the final ones. Rows that are taken out between the steps are these beginnings
+//! too.
 
 use crate::one_by_one::{difference, network};
 use crate::plans::{Row, text};

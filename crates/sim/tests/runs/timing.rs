@@ -22,13 +22,7 @@ fn framing_counts_for_the_rate() {
     let framed = |overhead: u32| {
         let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(0, 1, "overhead_bytes", json!(overhead));
         let row = row.link(0, 1, "queue", json!({"name": "droptail", "params": {"limit": "100 packets"}}));
-        row.set("/measure_from_ns", json!(2_000_000_000u64)).tcp(
-            0,
-            1,
-            "newreno",
-            json!({}),
-            json!({"kind": "bulk"}),
-        )
+        row.set("/measure_from_ns", json!(2_000_000_000u64)).tcp(0, 1, "newreno", json!({}), json!({"kind": "bulk"}))
     };
     for (overhead, frame) in [(14, 1514.0), (0, 1500.0)] {
         let out = framed(overhead).run();
@@ -44,13 +38,7 @@ fn burst(counting: &str, limit: &str) -> u64 {
     let queue = json!({"name": "droptail", "params": {"limit": limit, "counting": counting}});
     let stack = json!({"preset": "ns2", "initial_window": "20 packets", "handshake": false});
     let row = Row::new(&[(1000 * MBIT, 0), (10 * MBIT, 100 * MS)]).link(1, 2, "queue", queue);
-    let row = row.tcp(
-        0,
-        2,
-        "tahoe",
-        stack,
-        json!({"kind": "transfer", "bytes": 20_000, "repeat": 1, "every_ns": 0}),
-    );
+    let row = row.tcp(0, 2, "tahoe", stack, json!({"kind": "transfer", "bytes": 20_000, "repeat": 1, "every_ns": 0}));
     row.set("/duration_ns", json!(100 * MS)).run().queues[2].drops
 }
 
@@ -84,17 +72,15 @@ fn a_page_takes_handshake_request_and_transmission() {
 
 #[test]
 fn a_ping_measures_the_path_and_the_queue() {
-    let ping = json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 1000 * MS});
+    let ping =
+        json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 1000 * MS});
     let out = Row::new(&[(10 * MBIT, 20 * MS)]).udp(0, 1, ping.clone()).run();
     // 2 x (20 ms + 0.08 ms)
     assert!((out.flows[0].rtt_mean_ms.get().unwrap() - 40.16).abs() < 1e-9);
     assert_eq!((out.flows[0].pings_sent, out.flows[0].pings_lost), (100, 0));
     let lost = Row::new(&[(10 * MBIT, 20 * MS)]).link(1, 0, "loss", json!(1.0)).udp(0, 1, ping).run();
     // Requests of the last second do not count as lost yet: sent at 9.1 s .. 9.9 s.
-    assert_eq!(
-        (lost.flows[0].pings_sent, lost.flows[0].pings_lost, lost.flows[0].rtt_mean_ms.get()),
-        (100, 91, None)
-    );
+    assert_eq!((lost.flows[0].pings_sent, lost.flows[0].pings_lost, lost.flows[0].rtt_mean_ms.get()), (100, 91, None));
 }
 
 #[test]
@@ -111,8 +97,7 @@ fn scripted_drops_affect_the_listed_packets() {
 
 #[test]
 fn loss_on_the_wire_has_its_probability() {
-    let out =
-        Row::new(&[(10 * MBIT, MS)]).link(0, 1, "loss", json!(0.1)).udp(0, 1, cbr(8 * MBIT, 1000)).run();
+    let out = Row::new(&[(10 * MBIT, MS)]).link(0, 1, "loss", json!(0.1)).udp(0, 1, cbr(8 * MBIT, 1000)).run();
     let f = &out.flows[0];
     assert_eq!(f.dropped_packets, out.queues[0].wire_losses);
     // 10 000 packets: sd of the share = sqrt(0.1 x 0.9 / 10 000) = 0.003; four of them.
@@ -131,8 +116,7 @@ fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_reordering_is_set() {
         row.link(0, 1, "jitter_reorders", json!(reorders))
     };
     // 80 packets a second, 12.5 ms apart: with order kept the mean is a little above 10 + 10 + 0.8 ms.
-    let mean =
-        |reorders| row(reorders).udp(0, 1, cbr(640_000, 1000)).run().flows[0].owd_mean_ms.get().unwrap();
+    let mean = |reorders| row(reorders).udp(0, 1, cbr(640_000, 1000)).run().flows[0].owd_mean_ms.get().unwrap();
     assert!((mean(true) - 20.8).abs() < 0.9, "{}", mean(true)); // sd 5.8 ms / sqrt(800) = 0.2 ms, four of them
     assert!(mean(false) > mean(true));
     let stack = json!({"window": "20 packets"}); // never more than the capacity of the queue

@@ -53,8 +53,7 @@ fn a_request_leaves_after_the_round_trips_of_its_handshakes() {
 #[test]
 fn every_application_delivers_its_data() {
     let transfer = json!({"kind": "transfer", "bytes": 200_000, "repeat": 3, "every_ns": 1000 * MS});
-    let page =
-        json!({"kind": "page", "bytes": 50_000, "request_bytes": 300, "repeat": 0, "every_ns": 500 * MS});
+    let page = json!({"kind": "page", "bytes": 50_000, "request_bytes": 300, "repeat": 0, "every_ns": 500 * MS});
     for (version, handshake) in [("1.2", "full"), ("1.3", "full"), ("1.3", "early-data")] {
         for handshake_of_tcp in [true, false] {
             let stack = json!({"preset": "linux", "handshake": handshake_of_tcp});

@@ -49,9 +49,9 @@ fn ends(output: &Output) -> Vec<f64> {
     output.transfers.iter().map(|t| t.end_s.unwrap() * 1e3).collect()
 }
 
-/// The handshakes of TCP and QUIC take one round trip of 100 ms, the request and the response another one. A document of
-/// 10,300 bytes fits into the first window, and takes 0.1 ms at 1 Gbit/s. With QUIC the server may send three times what it has received
-/// before the client's address is validated, which is the case here when the request arrives.
+/// The handshakes of TCP and QUIC take one round trip of 100 ms, the request and the response another one. A document
+/// of 10,300 bytes fits into the first window, and takes 0.1 ms at 1 Gbit/s. With QUIC the server may send three times
+/// what it has received before the client's address is validated, which is the case here when the request arrives.
 #[test]
 fn a_document_takes_two_round_trips() {
     for version in ["h1", "h2", "h3"] {
@@ -66,8 +66,8 @@ fn a_document_takes_two_round_trips() {
     }
 }
 
-/// Eight images over HTTP/1.1: the first one uses the document's connection, five new connections follow, two images wait. Each new
-/// connection costs a round trip of 100 ms more.
+/// Eight images over HTTP/1.1: the first one uses the document's connection, five new connections follow, two images
+/// wait. Each new connection costs a round trip of 100 ms more.
 #[test]
 fn http_1_has_six_connections() {
     let output = flow(Row::new(&[(1000 * MBIT, 50 * MS)]), "h1", gallery("h1", 1)).run();
@@ -75,12 +75,7 @@ fn http_1_has_six_connections() {
     assert_eq!([0, 1, 2, 3, 4, 5, 6].map(of), [1, 1, 2, 3, 4, 5, 6]);
     let first = |n: usize| output.transfers[n].first_byte_s.unwrap() * 1e3;
     // The document ends at 200 ms; the first image follows after one round trip, those on new connections after two.
-    assert!(
-        (300.0..301.0).contains(&first(1)) && (400.0..402.0).contains(&first(2)),
-        "{} {}",
-        first(1),
-        first(2)
-    );
+    assert!((300.0..301.0).contains(&first(1)) && (400.0..402.0).contains(&first(2)), "{} {}", first(1), first(2));
     // The seventh and eighth wait for the first connections that are free.
     assert!([7, 8].iter().all(|n| first(*n) > 500.0 && of(*n) <= 6));
     for version in ["h2", "h3"] {
@@ -89,8 +84,8 @@ fn http_1_has_six_connections() {
     }
 }
 
-/// The first packet of the images is lost. Its retransmission takes more than a round trip of 100 ms. Over HTTP/2 no image can
-/// end before, because TCP delivers in order; over HTTP/3 only the image in that packet waits.
+/// The first packet of the images is lost. Its retransmission takes more than a round trip of 100 ms. Over HTTP/2 no
+/// image can end before, because TCP delivers in order; over HTTP/3 only the image in that packet waits.
 #[test]
 fn a_loss_blocks_all_streams_of_tcp_and_one_of_quic() {
     let objects: Vec<Value> = (0..4).map(|n| object(&format!("o{n}"), 2000, json!({"object": 0}))).collect();
@@ -114,11 +109,7 @@ fn a_page_is_loaded_again_over_new_connections_after_the_think_time() {
     for version in ["h1", "h2", "h3"] {
         let output = flow(Row::new(&[(10 * MBIT, 20 * MS)]), version, gallery(version, 3)).run();
         let f = &output.flows[0];
-        assert_eq!(
-            (f.transfers_started, f.transfers_completed, output.transfers.len()),
-            (3, 3, 27),
-            "{version}"
-        );
+        assert_eq!((f.transfers_started, f.transfers_completed, output.transfers.len()), (3, 3, 27), "{version}");
         let starts: Vec<f64> = output
             .transfers
             .iter()
@@ -132,33 +123,28 @@ fn a_page_is_loaded_again_over_new_connections_after_the_think_time() {
         }
         let connections: Vec<u64> = output.transfers.iter().filter_map(|t| t.connection).collect();
         assert!(connections[8] < connections[9] && connections[17] < connections[18], "{version}");
-        // Each load: 9 headers of 300 bytes, the contents; over HTTP/2 one frame for the document and two for each image, with 9
-        // bytes of header each.
+        // Each load: 9 headers of 300 bytes, the contents; over HTTP/2 one frame for the document and two for each
+        // image, with 9 bytes of header each.
         let frames = if version == "h2" { 17 * 9 } else { 0 };
         assert_eq!(f.delivered_bytes, 3 * (9 * 300 + 10_000 + 8 * 30_000 + frames), "{version}");
     }
 }
 
-/// 60 s of video at 2 Mbit/s are 15 MB, over 10 Mbit/s: the buffer of 30 s is filled at 4 to 5 times the bit rate, then the
-/// player requests a segment every 4 s.
+/// 60 s of video at 2 Mbit/s are 15 MB, over 10 Mbit/s: the buffer of 30 s is filled at 4 to 5 times the bit rate, then
+/// the player requests a segment every 4 s.
 #[test]
 fn a_player_fills_its_buffer_and_then_keeps_pace() {
     for version in ["h1", "h2", "h3"] {
         let app = video(version, json!({"kind": "fixed", "level": 2}));
-        let row = Row::new(&[(10 * MBIT, 20 * MS)])
-            .set("/duration_ns", json!(70 * S))
-            .set("/trace/series", json!(true));
+        let row =
+            Row::new(&[(10 * MBIT, 20 * MS)]).set("/duration_ns", json!(70 * S)).set("/trace/series", json!(true));
         let output = flow(row, version, app).run();
         let f = &output.flows[0];
         assert_eq!((f.stalls, f.stall_s.get()), (Some(0), Some(0.0)), "{version}");
         assert!((f.played_s.get().unwrap() - 60.0).abs() < 1e-9, "{version}");
         assert_eq!((f.switches, f.mean_bitrate_bps.get(), f.transfers_completed), (Some(0), Some(2e6), 15));
         // The first segment of 1 MB takes 0.8 s, and slow start and the round trips some more.
-        assert!(
-            (0.85..1.4).contains(&f.startup_delay_s.get().unwrap()),
-            "{version}: {:?}",
-            f.startup_delay_s.get()
-        );
+        assert!((0.85..1.4).contains(&f.startup_delay_s.get().unwrap()), "{version}: {:?}", f.startup_delay_s.get());
         let starts: Vec<f64> = output.transfers.iter().map(|t| t.start_s).collect();
         let gaps: Vec<f64> = starts.windows(2).map(|w| w[1] - w[0]).collect();
         assert!(gaps[..8].iter().all(|g| *g < 1.4), "{version}: {gaps:?}");
@@ -169,16 +155,14 @@ fn a_player_fills_its_buffer_and_then_keeps_pace() {
     }
 }
 
-/// BOLA in a run: from an empty buffer on a path of 10 Mbit/s it requests level 0 below 14.84 s, level 1 below 25.20 s and level 2 above,
-/// with the ladder 1, 2.5 and 5 Mbit/s, and no segment above 42.43 s.
+/// BOLA in a run: from an empty buffer on a path of 10 Mbit/s it requests level 0 below 14.84 s, level 1 below 25.20 s
+/// and level 2 above, with the ladder 1, 2.5 and 5 Mbit/s, and no segment above 42.43 s.
 #[test]
 fn bola_decides_by_the_buffer_of_the_run() {
     let mut app = video("h2", json!({"kind": "bola", "minimum_ns": 10 * S}));
     app["ladder_bps"] = json!([MBIT, 2_500_000, 5 * MBIT]);
     app["length_ns"] = json!(200 * S);
-    let row = Row::new(&[(10 * MBIT, 20 * MS)])
-        .set("/duration_ns", json!(210 * S))
-        .set("/trace/series", json!(true));
+    let row = Row::new(&[(10 * MBIT, 20 * MS)]).set("/duration_ns", json!(210 * S)).set("/trace/series", json!(true));
     let output = flow(row, "h2", app).run();
     let table = output.trace.table("video/f0").unwrap();
     let (Some(ColumnData::U64(t)), Some(ColumnData::U64(buffer)), Some(ColumnData::U8(state))) =
@@ -202,7 +186,8 @@ fn bola_decides_by_the_buffer_of_the_run() {
     assert!((42 * S..47 * S).contains(most), "{most}");
 }
 
-/// 20 s at 2 Mbit/s are 5 MB. The server sends 8 s at once, the rest at 1.25 times the bit rate: 12 s / 1.25 = 9.6 s later it is complete.
+/// 20 s at 2 Mbit/s are 5 MB. The server sends 8 s at once, the rest at 1.25 times the bit rate: 12 s / 1.25 = 9.6 s
+/// later it is complete.
 #[test]
 fn a_throttled_download_keeps_its_rate() {
     let mut app = video("h1", json!({"kind": "fixed", "level": 2}));
@@ -264,9 +249,8 @@ fn results_are_the_same_again_and_event_by_event() {
                 }),
             ),
         );
-        let row = flow(row, version, gallery(version, 0))
-            .link(0, 1, "loss", json!(0.01))
-            .set("/trace/series", json!(true));
+        let row =
+            flow(row, version, gallery(version, 0)).link(0, 1, "loss", json!(0.01)).set("/trace/series", json!(true));
         let plan = row.plan();
         let [a, b] = [row.run(), row.run()];
         assert_eq!(text(&a), text(&b), "{version}");

@@ -49,8 +49,8 @@ fn mbps(out: &Output, flow: usize) -> f64 {
 
 #[test]
 fn tcp_alone() {
-    // One ACK for two segments, both contending: 23.9 Mbit/s of payload over 11g (docs of the medium); IP bytes 3.6 % more.
-    // The backoff of sender and station overlap, so that the throughput is a little higher.
+    // One ACK for two segments, both contending: 23.9 Mbit/s of payload over 11g (docs of the medium); IP bytes 3.6 %
+    // more. The backoff of sender and station overlap, so that the throughput is a little higher.
     let out = tcp(network("11g", 1, 0), (0, 3)).run();
     println!("TCP over 11g: {:.2} Mbit/s", mbps(&out, 0));
     assert!((mbps(&out, 0) / 24.8 - 1.0).abs() < 0.06, "{}", mbps(&out, 0));
@@ -65,9 +65,8 @@ fn tcp_alone() {
 
 #[test]
 fn the_rows_of_the_stations_add_up() {
-    let row = tcp(network("11g", 2, 3), (0, 3))
-        .set("/trace/series", json!(["queues"]))
-        .set("/duration_ns", json!(2000 * MS));
+    let row =
+        tcp(network("11g", 2, 3), (0, 3)).set("/trace/series", json!(["queues"])).set("/duration_ns", json!(2000 * MS));
     let out = row.run();
     let table = out.trace.table("wifi/n1->n2").unwrap();
     let last = |name: &str| -> Vec<u64> {

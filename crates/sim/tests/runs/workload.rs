@@ -56,7 +56,8 @@ fn an_idle_connection_is_used_again_without_a_handshake() {
     assert_eq!((&numbers[..2], numbers[4]), (&[1, 2][..], 3));
     assert_eq!(numbers[2] + numbers[3], 3);
     assert_eq!(out.flows[0].transfers_completed, 5);
-    // A transfer of one segment arrives 5 ms and a transmission after it was written; a new connection takes 10 ms longer.
+    // A transfer of one segment arrives 5 ms and a transmission after it was written; a new connection takes 10 ms
+    // longer.
     let single = row(listed(&[0, 2000], &[1000; 2], "reuse")).run();
     let took: Vec<f64> = single.transfers.iter().map(|t| t.end_s.unwrap() - t.start_s).collect();
     assert!((took[0] - took[1] - 0.010).abs() < 0.0003, "{took:?}");
@@ -76,9 +77,8 @@ fn a_fair_queue_separates_the_connections_of_a_flow() {
 
 #[test]
 fn transfers_after_the_stop_do_not_begin() {
-    let stopped = row(listed(&[0, 100, 900], &[2_000_000, 1000, 1000], "new"))
-        .set("/flows/0/stop_ns", json!(500 * MS))
-        .run();
+    let stopped =
+        row(listed(&[0, 100, 900], &[2_000_000, 1000, 1000], "new")).set("/flows/0/stop_ns", json!(500 * MS)).run();
     assert_eq!(stopped.transfers.len(), 2);
     let flow = &stopped.flows[0];
     assert_eq!((flow.transfers_started, flow.transfers_completed, flow.stop_s), (2, 1, 0.5));

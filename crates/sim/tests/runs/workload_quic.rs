@@ -51,10 +51,12 @@ fn a_new_connection_waits_for_the_handshake_of_its_mode() {
         took(&row(stack, listed(&[0, 1000, 2000], &[1000; 3], reuse)).run())
     };
     let established = times("none", "new");
-    // 1000 bytes, and a header of 1 + 8 + 1 + 16; of the frame: 1 + 1 + 2; 28 bytes of UDP and IP. They take 5 ms and 846.4 us.
+    // 1000 bytes, and a header of 1 + 8 + 1 + 16; of the frame: 1 + 1 + 2; 28 bytes of UDP and IP. They take 5 ms and
+    // 846.4 us.
     let idle = RTT / 2.0 + 1058.0 * 8.0 / 1e7;
     established.iter().for_each(|t| assert!((t - idle).abs() < 1e-6, "{t}"));
-    // A full handshake is a round trip, and the transmission of two datagrams of the client, 2 ms, and of the server's part.
+    // A full handshake is a round trip, and the transmission of two datagrams of the client, 2 ms, and of the server's
+    // part.
     for t in times("1-rtt", "new") {
         assert!((0.002..0.005).contains(&(t - idle - RTT)), "{t}");
     }
@@ -62,8 +64,8 @@ fn a_new_connection_waits_for_the_handshake_of_its_mode() {
     for t in times("0-rtt", "new") {
         assert!((t - idle - 0.002).abs() < 0.001, "{t}");
     }
-    // The later transfers of one connection wait for nothing. Their frames have a stream number, the packets a number, of
-    // at most two bytes more.
+    // The later transfers of one connection wait for nothing. Their frames have a stream number, the packets a number,
+    // of at most two bytes more.
     for handshake in ["1-rtt", "0-rtt", "none"] {
         let shared = times(handshake, "reuse");
         shared[1..].iter().for_each(|t| assert!((t - idle).abs() < 2e-6, "{handshake}: {t}"));
@@ -92,8 +94,8 @@ fn reused_transfers_share_one_connection_and_new_ones_have_their_own() {
 
 #[test]
 fn streams_of_a_connection_take_turns() {
-    // 100 kB begin beside 2 MB in transmission. They wait for the 100 kB that flow control lets be in flight, 80 ms, and then
-    // each stream has half of 10 Mbit/s: 160 ms. One after the other, they would take more than 1.1 s.
+    // 100 kB begin beside 2 MB in transmission. They wait for the 100 kB that flow control lets be in flight, 80 ms,
+    // and then each stream has half of 10 Mbit/s: 160 ms. One after the other, they would take more than 1.1 s.
     let stack = json!({"handshake": "none", "window": "100 kB"});
     let out = row(stack, listed(&[0, 500], &[2_000_000, 100_000], "reuse")).run();
     assert!((0.16..0.30).contains(&took(&out)[1]), "{:?}", took(&out));
@@ -126,8 +128,7 @@ fn losses_delay_transfers_and_no_byte_is_missing() {
             "connections": reuse})
     };
     for reuse in ["new", "reuse"] {
-        let lossy =
-            row(json!({}), poisson(reuse)).link(0, 1, "loss", json!(0.02)).link(1, 0, "loss", json!(0.02));
+        let lossy = row(json!({}), poisson(reuse)).link(0, 1, "loss", json!(0.02)).link(1, 0, "loss", json!(0.02));
         let out = lossy.run();
         let flow = &out.flows[0];
         assert_eq!((flow.transfers_started, flow.transfers_completed), (200, 200), "{reuse}");
@@ -138,9 +139,7 @@ fn losses_delay_transfers_and_no_byte_is_missing() {
         assert_eq!(took(&out), took(&run_one_by_one(&lossy.plan()).unwrap()));
         // TCP has the same transfers at the same times.
         let tcp = Row::new(&[(10 * MBIT, 5 * MS)]).tcp(0, 1, "newreno", json!({}), poisson(reuse)).run();
-        let drawn = |out: &Output| -> Vec<(f64, u64)> {
-            out.transfers.iter().map(|t| (t.start_s, t.bytes)).collect()
-        };
+        let drawn = |out: &Output| -> Vec<(f64, u64)> { out.transfers.iter().map(|t| (t.start_s, t.bytes)).collect() };
         assert_eq!(drawn(&tcp), drawn(&out));
     }
 }

@@ -137,8 +137,8 @@ impl BufferConfig {
         self.autotuning.map_or(self.window, |start| start.min(self.window))
     }
 
-    /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3]; with a receive buffer, its
-    /// whole memory [Linux tcp_output.c tcp_select_initial_window].
+    /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3]; with a receive
+    /// buffer, its whole memory [Linux tcp_output.c tcp_select_initial_window].
     #[must_use]
     pub fn window_scale(&self) -> u8 {
         let largest = self.receive_buffer.map_or(self.window, |buffer| buffer.min(self.window));

@@ -1,4 +1,5 @@
-//! The parameters of both ends at the start of a connection: segment size, options, handshake [RFC 9293 §3.5, §3.7.1; RFC 7323].
+//! The parameters of both ends at the start of a connection: segment size, options, handshake [RFC 9293 §3.5, §3.7.1;
+//! RFC 7323].
 
 use super::facts::HandshakeAck;
 use super::{Defaults, Reading, too_small};

@@ -137,8 +137,8 @@ facts! {
     /// how the timeout follows from samples: as in RFC 6298, or by Linux's rule, where it falls slowly,
     /// ignores samples that only fall and is at least srtt + rto_min [Linux tcp_input.c tcp_rtt_estimator]
     rto_estimator: RtoEstimator,
-    /// without timestamps: retransmissions that discard the round trip being timed: any of earlier data [RFC 6298 §3], or
-    /// only those of a fast retransmit and a timeout (reduction), as in ns-2
+    /// without timestamps: retransmissions that discard the round trip being timed: any of earlier data [RFC 6298 §3],
+    /// or only those of a fast retransmit and a timeout (reduction), as in ns-2
     karn: Karn,
     /// source of the timer's round-trip samples where the connection has timestamps: their echo [RFC 7323 §4.1],
     /// or the time since the oldest segment was sent that the ACK newly reports, if it was sent once [Linux
@@ -160,8 +160,8 @@ facts! {
     /// whether after a timeout the first duplicate ACKs let lost segments be retransmitted, as in ns-2; RFC 3042
     /// allows new segments only
     limited_retransmit: bool,
-    /// recovery with SACK and without RACK: as in RFC 6675, or as in ns-2: any hole below a SACKed segment is repaired, once;
-    /// pipe counts ACKs and segments sent; no rescue retransmission; go-back-N after a timeout
+    /// recovery with SACK and without RACK: as in RFC 6675, or as in ns-2: any hole below a SACKed segment is repaired,
+    /// once; pipe counts ACKs and segments sent; no rescue retransmission; go-back-N after a timeout
     sack_rules: SackRules,
     /// whether a further timeout of the same segment halves ssthresh again, as in ns-2; RFC 5681 §3.1 keeps it
     reduce_each_timeout: bool,

@@ -1,5 +1,5 @@
-//! The features of an endpoint on which the documents of variants rely ([`StackFeature`]): which a configuration has, and
-//! the parameters that turn them on.
+//! The features of an endpoint on which the documents of variants rely ([`StackFeature`]): which a configuration has,
+//! and the parameters that turn them on.
 
 use super::Config;
 use dumbbell_cc::{LossRecovery, Requirement, SlowStart, StackFeature, Variant};
@@ -32,9 +32,7 @@ pub fn describe(feature: StackFeature) -> (&'static str, &'static str) {
         StackFeature::PartialAcks => ("recovery through partial ACKs", "recovery = \"newreno\""),
         StackFeature::Sack => ("SACK", "recovery = \"sack\""),
         StackFeature::Rack => ("RACK", "recovery = \"sack\", rack = true"),
-        StackFeature::Undo => {
-            ("detection of spurious recoveries", "recovery = \"sack\", rack = true, undo = \"both\"")
-        }
+        StackFeature::Undo => ("detection of spurious recoveries", "recovery = \"sack\", rack = true, undo = \"both\""),
         StackFeature::HyStart => ("a slow start that can end before a loss", "slow_start = \"hystart++\""),
         StackFeature::Timestamps => ("timestamps", "timestamps = true"),
     }
@@ -105,12 +103,7 @@ mod tests {
                         })
                         .collect();
                     let after = Config::read(preset.name, &given, variant).unwrap();
-                    assert!(
-                        after.has(requirement.feature),
-                        "{} on {}: {settings}",
-                        variant.name,
-                        preset.name
-                    );
+                    assert!(after.has(requirement.feature), "{} on {}: {settings}", variant.name, preset.name);
                 }
             }
         }

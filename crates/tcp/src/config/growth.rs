@@ -1,24 +1,16 @@
-//! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928, 9406,
-//! 2861; Linux tcp_cong.c].
+//! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928,
+//! 9406, 2861; Linux tcp_cong.c].
 
 use super::facts::{CwndLimited, GrowBy, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_cc::{Increase, SlowStart};
 use dumbbell_units::param::{Kind, ParamError, Spec};
 
-const SLOW_STARTS: [(&str, SlowStart); 3] = [
-    ("standard", SlowStart::Standard),
-    ("hystart", SlowStart::HyStart),
-    ("hystart++", SlowStart::HyStartPlusPlus),
-];
+const SLOW_STARTS: [(&str, SlowStart); 3] =
+    [("standard", SlowStart::Standard), ("hystart", SlowStart::HyStart), ("hystart++", SlowStart::HyStartPlusPlus)];
 
 pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "initial_window",
-        kind: Kind::Size,
-        default: "10 packets",
-        doc: "cwnd at the start [RFC 6928 §2]",
-    },
+    Spec { name: "initial_window", kind: Kind::Size, default: "10 packets", doc: "cwnd at the start [RFC 6928 §2]" },
     Spec {
         name: "initial_ssthresh",
         kind: Kind::Size,
@@ -84,12 +76,8 @@ pub(super) const LINUX: Defaults = &[
     ("window_validation", "rfc2861"),
 ];
 
-pub(super) const NS2: Defaults = &[
-    ("initial_window", "2 packets"),
-    ("increase", "ack"),
-    ("grow_unused", "true"),
-    ("whole_numbers", "true"),
-];
+pub(super) const NS2: Defaults =
+    &[("initial_window", "2 packets"), ("increase", "ack"), ("grow_unused", "true"), ("whole_numbers", "true")];
 
 /// The congestion window's start, growth, reduction and validation.
 #[derive(Clone, Copy, Debug)]

@@ -58,8 +58,8 @@ pub struct Config {
     pub pacing: PacingConfig,
     /// Explicit congestion notification.
     pub ecn: EcnConfig,
-    /// True if usual segments are handled in few steps. False only in the slow reference that tests compare with: the results
-    /// are the same.
+    /// True if usual segments are handled in few steps. False only in the slow reference that tests compare with: the
+    /// results are the same.
     pub shortcuts: bool,
 }
 
@@ -72,8 +72,8 @@ impl Config {
         Config::read_over(IpVersion::V4, preset, given, variant)
     }
 
-    /// Returns the parameters of a connection over a version of IP. An IPv6 header is 20 bytes longer, so that the MSS is at most
-    /// 1440 bytes where the scenario sets none [RFC 9293 §3.7.1].
+    /// Returns the parameters of a connection over a version of IP. An IPv6 header is 20 bytes longer, so that the MSS
+    /// is at most 1440 bytes where the scenario sets none [RFC 9293 §3.7.1].
     ///
     /// # Errors
     /// As [`Config::read`].

@@ -46,8 +46,7 @@ pub(super) const PARAMS: &[Spec] = &[
     },
 ];
 
-pub(super) const LINUX: Defaults =
-    &[("unpaced_segments", "9"), ("pacing_credit", "50"), ("send_quantum", "tso")];
+pub(super) const LINUX: Defaults = &[("unpaced_segments", "9"), ("pacing_credit", "50"), ("send_quantum", "tso")];
 
 pub(super) const NS2: Defaults = &[];
 

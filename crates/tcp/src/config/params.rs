@@ -76,8 +76,8 @@ const ORDER: [&str; 54] = [
 /// Every parameter, with the default of the preset `rfc`.
 pub const PARAMS: &[Spec] = &in_order();
 
-/// Returns the parameters of all groups in [`ORDER`]. The compiler refuses a name that no group declares, and a parameter
-/// that isn't in the order.
+/// Returns the parameters of all groups in [`ORDER`]. The compiler refuses a name that no group declares, and a
+/// parameter that isn't in the order.
 const fn in_order() -> [Spec; ORDER.len()] {
     let mut all = [Spec { name: "", kind: Kind::Bool, default: "", doc: "" }; ORDER.len()];
     let (mut i, mut declared) = (0, 0);

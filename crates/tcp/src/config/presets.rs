@@ -1,8 +1,9 @@
 //! The presets: named sets of parameter values, and of properties that no parameter changes, for the RFCs (`rfc`), for
 //! Linux 6.12 (`linux`, and `linux-tuned` with large buffers) and for ns-2 (`ns2`).
 //!
-//! The default of each parameter on each preset is declared beside the parameter, in the file of its group; the properties are
-//! in `facts.rs`. A preset that differs little from another one is derived from it, as `linux-tuned` from `linux`.
+//! The default of each parameter on each preset is declared beside the parameter, in the file of its group; the
+//! properties are in `facts.rs`. A preset that differs little from another one is derived from it, as `linux-tuned`
+//! from `linux`.
 
 use super::params::PARAMS;
 use super::{Defaults, Facts, ack, buffer, connection, ecn, facts, growth, pacing, recovery, rto};
@@ -29,7 +30,8 @@ pub struct Preset {
     for_variant: &'static [(&'static str, &'static str, &'static str)],
     /// The preset whose defaults of a variant's own parameters apply [`dumbbell_cc::Variant::params_on`].
     pub variants_as: &'static str,
-    /// True if the names Reno, NewReno and SACK select congestion control only, and the stack's parameters loss recovery.
+    /// True if the names Reno, NewReno and SACK select congestion control only, and the stack's parameters loss
+    /// recovery.
     pub(super) any_recovery: bool,
 }
 
@@ -104,16 +106,7 @@ const NS2: Preset = Preset {
           transmit nor limited_retransmit and reduce_each_timeout; its karn is any. \
           SACK is ns-2's (sack_rules). Differences from ns-2: Vegas sends a SYN, and a fourth timeout in a row doesn't \
           discard srtt.",
-    defaults: &[
-        connection::NS2,
-        buffer::NS2,
-        growth::NS2,
-        ack::NS2,
-        rto::NS2,
-        recovery::NS2,
-        pacing::NS2,
-        ecn::NS2,
-    ],
+    defaults: &[connection::NS2, buffer::NS2, growth::NS2, ack::NS2, rto::NS2, recovery::NS2, pacing::NS2, ecn::NS2],
     facts: facts::NS2,
     facts_for: &[("vegas", facts::NS2_VEGAS)],
     for_variant: &[

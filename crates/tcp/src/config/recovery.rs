@@ -159,12 +159,9 @@ pub struct RackConfig {
 }
 
 impl RecoveryConfig {
-    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family don't imply a loss recovery.
-    pub(super) fn read(
-        p: &Reading<'_>,
-        variant: &Variant,
-        any_recovery: bool,
-    ) -> Result<RecoveryConfig, ParamError> {
+    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family don't imply a loss
+    /// recovery.
+    pub(super) fn read(p: &Reading<'_>, variant: &Variant, any_recovery: bool) -> Result<RecoveryConfig, ParamError> {
         let implied = variant.loss_recovery.filter(|named| !any_recovery || *named == LossRecovery::Tahoe);
         if implied.is_some() && p.is_given("recovery") {
             return Err(ParamError {
@@ -200,7 +197,8 @@ impl RecoveryConfig {
     }
 }
 
-/// Reads RACK and its companions. An algorithm that counts duplicate ACKs turns off those that only the preset turned on.
+/// Reads RACK and its companions. An algorithm that counts duplicate ACKs turns off those that only the preset turned
+/// on.
 fn read_rack(p: &Reading<'_>, algorithm: LossRecovery) -> Result<Option<RackConfig>, ParamError> {
     let needs = |name: &str, needed: &str| {
         let message = format!("needs {needed}");

@@ -12,12 +12,7 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "1 s",
         doc: "retransmission timeout before the first sample [RFC 6298 (2.1)]",
     },
-    Spec {
-        name: "rto_min",
-        kind: Kind::Duration,
-        default: "1 s",
-        doc: "lower bound of the timeout [RFC 6298 (2.4)]",
-    },
+    Spec { name: "rto_min", kind: Kind::Duration, default: "1 s", doc: "lower bound of the timeout [RFC 6298 (2.4)]" },
     Spec {
         name: "rto_max",
         kind: Kind::Duration,
@@ -97,8 +92,8 @@ words! {
     pub enum RtoEstimator {
         /// RFC 6298 §2.
         Rfc6298 = "rfc6298",
-        /// The same in integers, as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
-        /// ticks [Jacobson 1988, appendix A].
+        /// The same in integers, as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in
+        /// whole ticks [Jacobson 1988, appendix A].
         WholeTicks = "whole ticks",
         /// Linux's rule [Linux tcp_input.c tcp_rtt_estimator].
         Linux = "linux",

@@ -7,8 +7,8 @@
 //!            each codepoint. An ACK is sent for the first mark after none and for every second mark  [RFC 9768 §3.2]
 //! ```
 //! In the accurate mode AE, CWR and ECE form the ACE field; in the handshake they request it (1, 1, 1) and accept it
-//! (0, 1, 0 for a SYN without ECN) [RFC 9768 §3.1.1]. SYNs and pure ACKs are not ECN-capable here. The counters r.cep, r.ceb,
-//! r.e0b, r.e1b, s.cep and s.ceb are those of RFC 9768 §3.2.
+//! (0, 1, 0 for a SYN without ECN) [RFC 9768 §3.1.1]. SYNs and pure ACKs are not ECN-capable here. The counters r.cep,
+//! r.ceb, r.e0b, r.e1b, s.cep and s.ceb are those of RFC 9768 §3.2.
 
 mod receiver;
 mod sender;
@@ -61,8 +61,8 @@ impl EcnMode {
         TcpFlags::SYN | TcpFlags::AE.when(ae) | (TcpFlags::CWR | TcpFlags::ECE).when(any)
     }
 
-    /// Returns the mode in which a SYN with these flags is answered. An endpoint that wants accurate feedback also accepts
-    /// the classic one.
+    /// Returns the mode in which a SYN with these flags is answered. An endpoint that wants accurate feedback also
+    /// accepts the classic one.
     pub(crate) fn on_syn(config: &Config, syn: TcpFlags) -> EcnMode {
         let classic = TcpFlags::CWR | TcpFlags::ECE;
         match (EcnMode::wanted(config), syn.contains(TcpFlags::AE), syn.contains(classic)) {

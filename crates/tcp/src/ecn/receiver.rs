@@ -1,5 +1,5 @@
-//! The receiver's side of ECN: it counts marks and writes the feedback into segments [RFC 3168 §6.1.3, RFC 8257 §3.2, RFC 9768
-//! §3.2; Linux tcp_input.c __tcp_ecn_check_ce, tcp_dctcp.h dctcp_ece_ack_update].
+//! The receiver's side of ECN: it counts marks and writes the feedback into segments [RFC 3168 §6.1.3, RFC 8257 §3.2,
+//! RFC 9768 §3.2; Linux tcp_input.c __tcp_ecn_check_ce, tcp_dctcp.h dctcp_ece_ack_update].
 
 use super::{EcnMode, INITIAL_BYTES, INITIAL_CEP};
 use dumbbell_wire::{AccEcn, Ecn, TcpFlags};
@@ -44,8 +44,8 @@ pub(crate) struct AckRequest {
     pub(crate) now: bool,
     /// Before it, an ACK for the segments before this packet, if they are not acknowledged yet.
     pub(crate) before: bool,
-    /// A first mark, or a retransmission: the sender may have little data outstanding, so that its next segments need quick
-    /// ACKs.
+    /// A first mark, or a retransmission: the sender may have little data outstanding, so that its next segments need
+    /// quick ACKs.
     pub(crate) quick: bool,
 }
 
@@ -115,17 +115,12 @@ impl EcnReceiver {
                     return None;
                 }
                 // The order in which fewer fields include all changed ones [RFC 9768 §3.2.3].
-                let last =
-                    |order: [usize; 3]| order.iter().rposition(|i| self.bytes[*i] != self.last_option[*i]);
+                let last = |order: [usize; 3]| order.iter().rposition(|i| self.bytes[*i] != self.last_option[*i]);
                 let (zero, one) = ([0, 1, 2], [2, 1, 0]);
                 let reversed = last(one) < last(zero);
                 let count = last(if reversed { one } else { zero }).map_or(0, |last| last + 1);
                 self.last_option = self.bytes;
-                Some(AccEcn {
-                    reversed,
-                    count: count as u8,
-                    fields: self.bytes.map(|b| b as u32 & 0xff_ffff),
-                })
+                Some(AccEcn { reversed, count: count as u8, fields: self.bytes.map(|b| b as u32 & 0xff_ffff) })
             }
         }
     }

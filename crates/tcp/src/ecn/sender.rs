@@ -105,8 +105,8 @@ impl EcnSender {
     }
 }
 
-/// Returns the largest number of marks that agrees with a counter that has moved by `least` modulo 8 while an ACK covers
-/// `acknowledged` packets [RFC 9768 §3.2.2.5.2].
+/// Returns the largest number of marks that agrees with a counter that has moved by `least` modulo 8 while an ACK
+/// covers `acknowledged` packets [RFC 9768 §3.2.2.5.2].
 pub(super) fn safest_marks(least: u64, acknowledged: u64) -> u64 {
     if acknowledged <= least { least } else { acknowledged - ((acknowledged - least) & 7) }
 }

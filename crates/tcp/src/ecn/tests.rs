@@ -1,4 +1,5 @@
-//! Feedback of both sides together, and the handshakes of all pairs of modes [RFC 3168 §6.1, RFC 8257 §3.2, RFC 9768 §3].
+//! Feedback of both sides together, and the handshakes of all pairs of modes [RFC 3168 §6.1, RFC 8257 §3.2, RFC 9768
+//! §3].
 
 use super::sender::{Delivered, safest_marks};
 use super::*;
@@ -35,8 +36,7 @@ fn data_that_is_not_capable_after_data_that_was_needs_quick_acks() {
     let mut e = receiver(EcnMode::Classic);
     let mut quick = |ecn, payload| e.on_packet(ecn, TcpFlags::default(), payload).quick;
     // Nothing was capable before; then a retransmission, an ACK, and data as before.
-    let packets =
-        [(Ecn::NOT_ECT, 1000), (Ecn::ECT0, 1000), (Ecn::NOT_ECT, 1000), (Ecn::NOT_ECT, 0), (Ecn::ECT0, 1000)];
+    let packets = [(Ecn::NOT_ECT, 1000), (Ecn::ECT0, 1000), (Ecn::NOT_ECT, 1000), (Ecn::NOT_ECT, 0), (Ecn::ECT0, 1000)];
     assert_eq!(packets.map(|(ecn, payload)| quick(ecn, payload)), [false, false, true, false, false]);
 }
 
@@ -94,10 +94,7 @@ fn the_option_has_the_shorter_order() {
 #[test]
 fn a_counter_that_may_have_wrapped_is_read_as_if_it_had() {
     // The counter has moved by 2 while 20 packets were acknowledged: 18 marks are possible. With 9: only 2.
-    assert_eq!(
-        (safest_marks(2, 20), safest_marks(2, 9), safest_marks(2, 10), safest_marks(3, 1)),
-        (18, 2, 10, 3)
-    );
+    assert_eq!((safest_marks(2, 20), safest_marks(2, 9), safest_marks(2, 10), safest_marks(3, 1)), (18, 2, 10, 3));
     // With the option: 2 packets.
     let mut sender = EcnSender::default();
     sender.mode = EcnMode::Accurate;
@@ -109,7 +106,8 @@ fn a_counter_that_may_have_wrapped_is_read_as_if_it_had() {
 
 #[test]
 fn short_segments_are_marked_as_full_ones_where_these_count() {
-    // Segments of 500 bytes that count as 1448 each. An ACK whose option doesn't fit reports two marks, by the counter alone.
+    // Segments of 500 bytes that count as 1448 each. An ACK whose option doesn't fit reports two marks, by the counter
+    // alone.
     let mut sender = EcnSender::default();
     sender.mode = EcnMode::Accurate;
     let ace = |n: u64| {

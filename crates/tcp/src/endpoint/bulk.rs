@@ -1,13 +1,14 @@
-//! Bulk data in one direction. While an endpoint only sends new data, or only receives data in order, many decisions of a
-//! general endpoint have one possible outcome. They are made once, when such a phase begins, and the segments of the phase are
-//! handled in few steps, with the same effect as in [`super::receive`] and [`super::transmit`].
+//! Bulk data in one direction. While an endpoint only sends new data, or only receives data in order, many decisions of
+//! a general endpoint have one possible outcome. They are made once, when such a phase begins, and the segments of the
+//! phase are handled in few steps, with the same effect as in [`super::receive`] and [`super::transmit`].
 //!
 //! ```text
 //! BulkSender     open, no ECN, no data of the peer, nothing lost, repeated, SACKed or due but new segments
 //! BulkReceiver   open, no ECN, no holes, nothing outstanding, nothing due but ACKs
 //! Any            neither, or not known
 //! ```
-//! Every event that this file doesn't handle ends the phase ([`Endpoint::end_bulk`]); the next segment begins a new one.
+//! Every event that this file doesn't handle ends the phase ([`Endpoint::end_bulk`]); the next segment begins a new
+//! one.
 
 use super::{Endpoint, State};
 use crate::ecn::EcnMode;

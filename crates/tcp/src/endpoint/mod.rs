@@ -1,11 +1,12 @@
-//! One end of a connection: states, handshake and close around a sending and a receiving half [RFC 9293 §3.3.2, §3.5, §3.6].
+//! One end of a connection: states, handshake and close around a sending and a receiving half [RFC 9293 §3.3.2, §3.5,
+//! §3.6].
 //!
 //! ```text
 //! Closed -> SynSent -> Established <- SynReceived <- Listen
 //! Established -> FinWait (we closed) / CloseWait (they closed) -> Closing -> Done
 //! ```
-//! FinWait is FIN-WAIT-1 or FIN-WAIT-2, Closing is CLOSING or LAST-ACK, Done is TIME-WAIT or CLOSED; which of the two follows
-//! from the data acknowledged.
+//! FinWait is FIN-WAIT-1 or FIN-WAIT-2, Closing is CLOSING or LAST-ACK, Done is TIME-WAIT or CLOSED; which of the two
+//! follows from the data acknowledged.
 
 mod bulk;
 mod predict;

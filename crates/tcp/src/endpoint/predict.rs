@@ -1,6 +1,6 @@
 //! Header prediction: nearly all segments of a bulk transfer are either the next data in order or an ACK of new data,
-//! while nothing is lost, out of order or marked. They are handled here, with the same effect as in [`super::receive`] and
-//! fewer steps [Jacobson & Braden, "TCP header prediction"; Linux tcp_input.c tcp_rcv_established].
+//! while nothing is lost, out of order or marked. They are handled here, with the same effect as in [`super::receive`]
+//! and fewer steps [Jacobson & Braden, "TCP header prediction"; Linux tcp_input.c tcp_rcv_established].
 
 use super::{Endpoint, State};
 use crate::ecn::EcnMode;
@@ -19,7 +19,8 @@ pub(super) enum Expected {
 }
 
 impl Endpoint {
-    /// Handles a segment that arrives at a data receiver, as [`Endpoint::on_segment`] does: in few steps if it is the next data.
+    /// Handles a segment that arrives at a data receiver, as [`Endpoint::on_segment`] does: in few steps if it is the
+    /// next data.
     #[inline(always)] // it has one caller for most segments
     pub fn on_data_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
         if self.is_bulk_receiver() && self.on_bulk_data(segment, now) {
@@ -36,7 +37,8 @@ impl Endpoint {
         self.on_segment(segment, ecn, now)
     }
 
-    /// Handles a segment that arrives at a data sender, as [`Endpoint::on_segment`] does: in few steps if it is an ACK of new data.
+    /// Handles a segment that arrives at a data sender, as [`Endpoint::on_segment`] does: in few steps if it is an ACK
+    /// of new data.
     #[inline(never)]
     pub fn on_ack_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         self.sender.delivered.clear();

@@ -11,8 +11,8 @@ use dumbbell_wire::{Ecn, Seq, TcpFlags};
 use std::sync::Arc;
 
 impl Endpoint {
-    /// Handles a segment that arrives; `ecn` is the ECN field of its packet. Returns true if it surely leaves nothing to send
-    /// but ACKs.
+    /// Handles a segment that arrives; `ecn` is the ECN field of its packet. Returns true if it surely leaves nothing
+    /// to send but ACKs.
     #[inline(never)]
     pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
         self.sender.delivered.clear();
@@ -35,9 +35,7 @@ impl Endpoint {
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => return,
-            State::SynReceived if segment.flags.contains(TcpFlags::ACK) => {
-                self.on_handshake_ack(segment, now)
-            }
+            State::SynReceived if segment.flags.contains(TcpFlags::ACK) => self.on_handshake_ack(segment, now),
             _ => {}
         }
         let request = self.count_mark(segment, ecn);

@@ -61,10 +61,7 @@ impl Endpoint {
     /// True if something else may be due than data, or an ACK of the data that has arrived.
     #[inline]
     pub(super) fn rare_is_due(&self) -> bool {
-        self.syn_due
-            | self.handshake_ack_due
-            | self.prior_ack.is_some()
-            | self.receiver.early_blocks.is_some()
+        self.syn_due | self.handshake_ack_due | self.prior_ack.is_some() | self.receiver.early_blocks.is_some()
     }
 
     #[cold]
@@ -188,8 +185,7 @@ impl Endpoint {
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
         self.fill(next.start, now, out);
         out.payload = next.payload;
-        out.flags |=
-            TcpFlags::FIN.when(next.fin) | TcpFlags::PSH.when(next.psh) | TcpFlags::CWR.when(next.cwr);
+        out.flags |= TcpFlags::FIN.when(next.fin) | TcpFlags::PSH.when(next.psh) | TcpFlags::CWR.when(next.cwr);
         Transmit {
             bytes: self.packet_bytes(out),
             ecn: self.codepoint(next),
@@ -199,8 +195,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns the ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except with DCTCP and
-    /// scalable congestion control, where all data is.
+    /// Returns the ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except with DCTCP
+    /// and scalable congestion control, where all data is.
     fn codepoint(&self, next: &Outgoing) -> Ecn {
         let config = &self.sender.config;
         let always = config.ecn.ect1 || self.ecn.mode == EcnMode::Dctcp;
@@ -230,8 +226,8 @@ impl Endpoint {
         }
     }
 
-    /// Writes a segment that starts at `offset` and acknowledges all data that has arrived. Field by field, because copying
-    /// a whole segment costs more than the rest of this function.
+    /// Writes a segment that starts at `offset` and acknowledges all data that has arrived. Field by field, because
+    /// copying a whole segment costs more than the rest of this function.
     #[inline(always)] // in two places: data, and the ACK of a receiver
     fn fill(&mut self, offset: u64, now: Time, out: &mut Segment) {
         self.fill_header(offset, now, out);

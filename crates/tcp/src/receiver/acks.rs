@@ -1,21 +1,23 @@
-//! The decision when to acknowledge [RFC 5681 §4.2; Linux tcp_input.c __tcp_ack_snd_check, tcp_output.c tcp_send_delayed_ack].
+//! The decision when to acknowledge [RFC 5681 §4.2; Linux tcp_input.c __tcp_ack_snd_check, tcp_output.c
+//! tcp_send_delayed_ack].
 //!
 //! ```text
-//! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN   [RFC 5681 §4.2];
-//!              Linux counts bytes: more than a segment of the usual length (tcp_measure_rcv_mss, __tcp_ack_snd_check)
+//! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN
+//!                                                                                                  [RFC 5681 §4.2];
+//!              Linux counts bytes: more than a segment of the usual length  (tcp_measure_rcv_mss, __tcp_ack_snd_check)
 //!              while quick ACKs are left: at the start, after an idle time, after a duplicate segment, while the
-//!              receive window grows                                          (tcp_enter_quickack_mode, tcp_grow_window)
+//!              receive window grows                                         (tcp_enter_quickack_mode, tcp_grow_window)
 //! delayed      after ack_delay. Adaptive: after `ato`, which starts at the minimum, follows the time between segments
 //!              (half of it and half the old value) and doubles when the timer expires
-//!                                                    (tcp_event_data_recv, tcp_send_delayed_ack, tcp_delack_timer_handler)
-//! compressed   further ACKs that only report holes, after the third: one after sack_delay, or 5 % of the round trip; at once
-//!              when the timer of an earlier delayed ACK expires (sending that ACK doesn't stop it), and before a segment
-//!              starts a third range or touches one that is older than the last two, as an ACK has few blocks
-//!                                                    (__tcp_ack_snd_check, tcp_compressed_ack_kick, tcp_sack_new_ofo_skb)
+//!                                               (tcp_event_data_recv, tcp_send_delayed_ack, tcp_delack_timer_handler)
+//! compressed   further ACKs that only report holes, after the third: one after sack_delay, or 5 % of the round trip;
+//!              at once when the timer of an earlier delayed ACK expires (sending that ACK doesn't stop it), and before
+//!              a segment starts a third range or touches one that is older than the last two, as an ACK has few blocks
+//!                                               (__tcp_ack_snd_check, tcp_compressed_ack_kick, tcp_sack_new_ofo_skb)
 //! ```
-//! Quick ACKs, the adaptive delay and compression are Linux's [Linux tcp_input.c, tcp_output.c, tcp_timer.c]; without their
-//! parameters RFC 5681 remains. Linux turns quick ACKs off on connections with data in both directions
-//! [Linux include/net/inet_connection_sock.h inet_csk_in_pingpong_mode]; this is not modeled.
+//! Quick ACKs, the adaptive delay and compression are Linux's [Linux tcp_input.c, tcp_output.c, tcp_timer.c]; without
+//! their parameters RFC 5681 remains. Linux turns quick ACKs off on connections with data in both directions [Linux
+//! include/net/inet_connection_sock.h inet_csk_in_pingpong_mode]; this is not modeled.
 
 use crate::config::Config;
 use crate::rtt::PathRtt;
@@ -25,8 +27,8 @@ use dumbbell_units::{Dur, Time};
 
 /// Compressed ACKs after which one is sent at once [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_comp_sack_nr].
 const COMP_SACK_NR: u32 = 44;
-/// Slack of the timer of compressed ACKs, which is used up unless another event is earlier [Linux tcp_ipv4.c tcp_sk_init:
-/// sysctl_tcp_comp_sack_slack_ns].
+/// Slack of the timer of compressed ACKs, which is used up unless another event is earlier [Linux tcp_ipv4.c
+/// tcp_sk_init: sysctl_tcp_comp_sack_slack_ns].
 const COMP_SACK_SLACK: Dur = Dur::micros(100);
 /// ACKs of the same hole that are sent at once [Linux include/net/tcp.h TCP_FASTRETRANS_THRESH].
 const FASTRETRANS_THRESH: u32 = 3;
@@ -139,9 +141,8 @@ impl Acks {
         config: &Config,
     ) -> bool {
         let ack = &config.ack;
-        let pushed = ack.pushed
-            && arrival != Arrival::Duplicate
-            && self.measure_rcv_mss(segment.len, segment.psh, config);
+        let pushed =
+            ack.pushed && arrival != Arrival::Duplicate && self.measure_rcv_mss(segment.len, segment.psh, config);
         match arrival {
             Arrival::OutOfOrder => {}
             Arrival::Duplicate => self.enter_quickack_mode(ack.quick, config),
@@ -168,9 +169,9 @@ impl Acks {
         arrival == Arrival::InOrder && enough && segment.window_shrinks && !at_once
     }
 
-    /// Learns the usual length of segments, which two shorter ones of equal length change. Returns true if the segment is the
-    /// end of a write, or shorter without being a second one of its length: it is acknowledged when it has been read [Linux
-    /// tcp_input.c tcp_measure_rcv_mss].
+    /// Learns the usual length of segments, which two shorter ones of equal length change. Returns true if the segment
+    /// is the end of a write, or shorter without being a second one of its length: it is acknowledged when it has been
+    /// read [Linux tcp_input.c tcp_measure_rcv_mss].
     #[inline]
     fn measure_rcv_mss(&mut self, len: u64, psh: bool, config: &Config) -> bool {
         if len == self.rcv_mss {
@@ -198,8 +199,8 @@ impl Acks {
         true
     }
 
-    /// Adapts the delay to the time between segments; the first segment and an idle time start quick ACKs. All times are in
-    /// whole ticks [Linux tcp_input.c tcp_event_data_recv].
+    /// Adapts the delay to the time between segments; the first segment and an idle time start quick ACKs. All times
+    /// are in whole ticks [Linux tcp_input.c tcp_event_data_recv].
     fn adapt_delay(&mut self, now: Time, path: &PathRtt, config: &Config) {
         let whole = |ns: u64| ns - ns.checked_rem(config.rto.timer_tick.0).unwrap_or(0);
         let now = Time(whole(now.0));
@@ -329,8 +330,8 @@ mod tests {
         let config = Config::read("linux", &[], dumbbell_cc::find("cubic").unwrap()).unwrap();
         let mut acks = Acks::new(&config);
         assert_eq!((acks.rcv_mss, acks.most_unacknowledged), (536, 536));
-        // Length, PSH, whether it is acknowledged when it has been read, and the usual length after it [Linux tcp_input.c
-        // tcp_measure_rcv_mss].
+        // Length, PSH, whether it is acknowledged when it has been read, and the usual length after it [Linux
+        // tcp_input.c tcp_measure_rcv_mss].
         let steps = [
             (1448, false, false, 1448),
             (800, false, true, 1448),
@@ -359,11 +360,9 @@ mod tests {
         for window_shrinks in [false, true] {
             // Not the first segment: no quick ACKs.
             let mut acks = Acks { lrcvtime: Some(Time(0)), ..Acks::new(&config) };
-            let segment =
-                ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
+            let segment = ArrivedSegment { len: 1448, psh: false, is_last: false, window_grows: false, window_shrinks };
             let mut receive = |n: u64| {
-                let read_first =
-                    acks.on_data(Arrival::InOrder, segment, 1 + 1448 * n, Time(n), &path, &config);
+                let read_first = acks.on_data(Arrival::InOrder, segment, 1 + 1448 * n, Time(n), &path, &config);
                 (acks.pending, read_first)
             };
             assert_eq!(receive(1), (0, false));

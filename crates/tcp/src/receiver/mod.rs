@@ -1,5 +1,5 @@
-//! The receiving half: reassembly, SACK blocks, D-SACK, receive window, acknowledgments [RFC 9293 §3.8, RFC 2018, RFC 2883;
-//! Linux tcp_input.c tcp_data_queue].
+//! The receiving half: reassembly, SACK blocks, D-SACK, receive window, acknowledgments [RFC 9293 §3.8, RFC 2018, RFC
+//! 2883; Linux tcp_input.c tcp_data_queue].
 //!
 //! Offsets count from the peer's initial sequence number: 0 is its SYN, 1 the first data byte.
 
@@ -35,8 +35,8 @@ pub(crate) struct Receiver {
     selective_acks: SelectiveAcks,
     /// The duplicate that the next ACK reports [RFC 2883].
     dsack: Option<(u64, u64)>,
-    /// Blocks of an ACK for the segments before the last one, which must be sent before the blocks of the last one replace
-    /// them [Linux tcp_input.c tcp_sack_new_ofo_skb: tcp_sack_compress_send_ack].
+    /// Blocks of an ACK for the segments before the last one, which must be sent before the blocks of the last one
+    /// replace them [Linux tcp_input.c tcp_sack_new_ofo_skb: tcp_sack_compress_send_ack].
     pub(crate) early_blocks: Option<Vec<(u64, u64)>>,
     pub(crate) acks: Acks,
     /// The receive window, if it grows.
@@ -65,14 +65,7 @@ impl Receiver {
 
     /// Handles the data `start..end` of a segment; `psh`: it carries PSH.
     #[inline(always)] // as a part of header prediction
-    pub(crate) fn on_data(
-        &mut self,
-        (start, end): (u64, u64),
-        psh: bool,
-        now: Time,
-        path: &PathRtt,
-        config: &Config,
-    ) {
+    pub(crate) fn on_data(&mut self, (start, end): (u64, u64), psh: bool, now: Time, path: &PathRtt, config: &Config) {
         if start == self.nxt && self.out_of_order.is_empty() {
             self.on_next_data(end, psh, now, path, config);
         } else {
@@ -188,8 +181,8 @@ impl Receiver {
         memory(self.out_of_order.bytes(), self.out_of_order.buffers())
     }
 
-    /// Counts `bytes` of a segment that had arrived before. One ACK reports them if they are the whole segment: a D-SACK
-    /// for a part would have to exclude the rest, and the sender doesn't need it.
+    /// Counts `bytes` of a segment that had arrived before. One ACK reports them if they are the whole segment: a
+    /// D-SACK for a part would have to exclude the rest, and the sender doesn't need it.
     fn note_duplicate(&mut self, start: u64, end: u64, bytes: u64, config: &Config) {
         self.duplicate_bytes += bytes;
         if config.ack.dsack && bytes > 0 && bytes == end - start {
@@ -213,7 +206,8 @@ impl Receiver {
         self.has_no_hole() && self.dsack.is_none() && self.fin.is_none()
     }
 
-    /// True if [`Receiver::is_in_order`], and the last segment that was sent has acknowledged everything: another one changes nothing.
+    /// True if [`Receiver::is_in_order`], and the last segment that was sent has acknowledged everything: another one
+    /// changes nothing.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_in_order() && self.acks.are_silent(self.nxt)
     }
@@ -232,13 +226,10 @@ impl Receiver {
         }
     }
 
-    /// Returns the rank of the range that `start..end` touches: the number of ranges that were extended later, at most four.
+    /// Returns the rank of the range that `start..end` touches: the number of ranges that were extended later, at most
+    /// four.
     fn rank(&self, start: u64, end: u64) -> usize {
-        if self.sack_kept.is_some() {
-            self.selective_acks.rank(start, end)
-        } else {
-            self.out_of_order.rank(start, end)
-        }
+        if self.sack_kept.is_some() { self.selective_acks.rank(start, end) } else { self.out_of_order.rank(start, end) }
     }
 
     /// Returns the ranges to report, the one extended last first.

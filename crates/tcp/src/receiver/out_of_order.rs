@@ -1,9 +1,9 @@
-//! The data that arrived out of order: ranges of the sequence space, and the order in which they were last extended [RFC 2018
-//! §4; Linux tcp_input.c tcp_data_queue_ofo].
+//! The data that arrived out of order: ranges of the sequence space, and the order in which they were last extended
+//! [RFC 2018 §4; Linux tcp_input.c tcp_data_queue_ofo].
 //!
-//! The ranges are sorted by their start. Nearly all segments touch the highest one, or lie above it; holes are filled from the
-//! lowest on. A short list holds the ranges that SACK blocks can report, newest first. When this list becomes too short because
-//! its ranges were delivered, it is made again.
+//! The ranges are sorted by their start. Nearly all segments touch the highest one, or lie above it; holes are filled
+//! from the lowest on. A short list holds the ranges that SACK blocks can report, newest first. When this list becomes
+//! too short because its ranges were delivered, it is made again.
 
 use std::collections::VecDeque;
 use std::ops;
@@ -43,8 +43,8 @@ impl OutOfOrderQueue {
         self.bytes
     }
 
-    /// Buffers of all ranges: a segment shares that of the segment before it, if both are in the queue [Linux tcp_input.c
-    /// tcp_try_coalesce].
+    /// Buffers of all ranges: a segment shares that of the segment before it, if both are in the queue [Linux
+    /// tcp_input.c tcp_try_coalesce].
     pub(super) fn buffers(&self) -> u64 {
         self.buffers
     }
@@ -68,7 +68,8 @@ impl OutOfOrderQueue {
         from..above
     }
 
-    /// Adds `start..end`, merged with the ranges that it touches. Returns the number of its bytes that were in the queue.
+    /// Adds `start..end`, merged with the ranges that it touches. Returns the number of its bytes that were in the
+    /// queue.
     pub(super) fn add(&mut self, start: u64, end: u64) -> u64 {
         self.extensions += 1;
         let touched = self.touched(start, end);

@@ -1,5 +1,6 @@
-//! The ranges that SACK blocks report, for a receiver that keeps few of them: a segment is merged with a range in the list,
-//! not with other data that has arrived [Linux tcp_input.c tcp_sack_new_ofo_skb; include/linux/tcp.h selective_acks].
+//! The ranges that SACK blocks report, for a receiver that keeps few of them: a segment is merged with a range in the
+//! list, not with other data that has arrived [Linux tcp_input.c tcp_sack_new_ofo_skb; include/linux/tcp.h
+//! selective_acks].
 
 /// The list. The range that was extended last is the first.
 #[derive(Clone, Debug, Default)]

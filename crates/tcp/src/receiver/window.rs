@@ -1,20 +1,21 @@
-//! A receive window that grows (dynamic right-sizing) [Linux tcp_input.c tcp_grow_window, tcp_rcv_space_adjust; tcp_output.c
-//! __tcp_select_window, tcp_select_window].
+//! A receive window that grows (dynamic right-sizing) [Linux tcp_input.c tcp_grow_window, tcp_rcv_space_adjust;
+//! tcp_output.c __tcp_select_window, tcp_select_window].
 //!
 //! ```text
-//! offered    at first a segment below window_start; each segment with new data adds two, up to the limit, and makes the
-//!            next ACK a quick one                                                                        (tcp_grow_window)
+//! offered    at first a segment below window_start; each segment with new data adds two, up to the limit, and makes
+//!            the next ACK a quick one                                                               (tcp_grow_window)
 //! limit      a quarter above window_start, because segments need less memory than assumed; at the end of each
 //!            round trip in which the application read more than in any before
-//!                2 * read + 16 segments, plus twice that in proportion to the increase               (tcp_rcv_space_adjust)
-//!            but never above the payload that `receive_buffer` could hold; less the payload that the memory in use could
-//!            hold                                                                                            (tcp_space)
-//! window     the limit is never above `window`, whatever memory is in use                                   (window_clamp)
-//! field      in steps of the window scale, rounded up                                               (__tcp_select_window)
+//!                2 * read + 16 segments, plus twice that in proportion to the increase          (tcp_rcv_space_adjust)
+//!            but never above the payload that `receive_buffer` could hold; less the payload that the memory in use
+//!            could hold                                                                                    (tcp_space)
+//! window     the limit is never above `window`, whatever memory is in use                              (window_clamp)
+//! field      in steps of the window scale, rounded up                                            (__tcp_select_window)
 //! ```
 //! The round trip is that of the timestamps; a shorter sample counts at once, a longer one by an eighth
 //! (tcp_rcv_rtt_measure_ts, tcp_rcv_rtt_update). The application reads at once, so that only data out of order occupies
-//! memory, and, for the ACK that reports it, the data that filled a hole. The right edge never moves back [RFC 9293 §3.8.6].
+//! memory, and, for the ACK that reports it, the data that filled a hole. The right edge never moves back [RFC 9293
+//! §3.8.6].
 
 use crate::config::Config;
 use dumbbell_units::{Dur, Time};
@@ -23,7 +24,8 @@ use dumbbell_units::{Dur, Time};
 const OVERHEAD: u64 = 832;
 /// Payload bytes that share a buffer at most when a hole is filled: full segments of MAX_SKB_FRAGS pages.
 const SHARED: u64 = 17 * 1448;
-/// Of 256 bytes of memory, those for payload: before the first segment [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO]
+/// Of 256 bytes of memory, those for payload: before the first segment [Linux include/net/tcp.h
+/// TCP_DEFAULT_SCALING_RATIO]
 const DEFAULT_RATIO: u64 = 128;
 /// and with 1448 bytes in the 2280 of a full segment [Linux tcp_input.c tcp_measure_rcv_mss: scaling_ratio].
 const SCALING_RATIO: u64 = 162;
@@ -99,8 +101,8 @@ impl ReceiveWindow {
         self.round_started = now;
     }
 
-    /// Measures the round trip with a full segment that echoes `echo`, a timestamp of ours; `age` returns its age [Linux
-    /// tcp_input.c tcp_rcv_rtt_measure_ts].
+    /// Measures the round trip with a full segment that echoes `echo`, a timestamp of ours; `age` returns its age
+    /// [Linux tcp_input.c tcp_rcv_rtt_measure_ts].
     #[inline]
     pub(crate) fn on_echo(&mut self, echo: u32, age: impl FnOnce() -> Dur) {
         if self.last_echo != Some(echo) {
@@ -117,8 +119,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// Lets the window grow with a segment of `len` bytes that contains new data, while `held` bytes of memory are in use.
-    /// Returns true if it grows [Linux tcp_input.c tcp_grow_window].
+    /// Lets the window grow with a segment of `len` bytes that contains new data, while `held` bytes of memory are in
+    /// use. Returns true if it grows [Linux tcp_input.c tcp_grow_window].
     pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
         let limit = self.free(held);
         if self.rcv_ssthresh >= limit || len < MIN_GROWING_SEGMENT {
@@ -160,8 +162,8 @@ impl ReceiveWindow {
         self.unread = memory;
     }
 
-    /// Notes that a hole is filled, so that `bytes` are in order. With half of the window or more, reading them would cause
-    /// another ACK at once; then the first ACK already counts them as read.
+    /// Notes that a hole is filled, so that `bytes` are in order. With half of the window or more, reading them would
+    /// cause another ACK at once; then the first ACK already counts them as read.
     pub(super) fn on_hole_filled(&mut self, bytes: u64) {
         let large = 2 * bytes >= self.rcv_ssthresh;
         self.unread = if large { 0 } else { memory(bytes, 1 + bytes / SHARED) };
@@ -216,8 +218,8 @@ mod tests {
 
     #[test]
     fn a_receive_buffer_limits_the_window_by_its_memory() {
-        // An unchanged Linux: 64 KiB of 128 are window at the start; 6 MiB x 162 / 256 = 3,981,312 at most; 6 MiB need 23 bits, so
-        // the field is shifted by 7.
+        // An unchanged Linux: 64 KiB of 128 are window at the start; 6 MiB x 162 / 256 = 3,981,312 at most; 6 MiB need
+        // 23 bits, so the field is shifted by 7.
         let reno = dumbbell_cc::find("reno").unwrap();
         let stock = Config::read("linux", &[], reno).unwrap();
         assert_eq!(stock.buffer.window_scale(), 7);
@@ -237,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_given_window_is_offered_whole() {
-        // 20,000 bytes beside a buffer of 32 MiB, also while data is out of order or waits to be read. The field has no steps.
+        // 20,000 bytes beside a buffer of 32 MiB, also while data is out of order or waits to be read. The field has no
+        // steps.
         let given = [("window", "20000 bytes")];
         let mut g = ReceiveWindow::new(&config(&given)).unwrap();
         assert_eq!(g.offer(1), 20_000);
@@ -245,7 +248,8 @@ mod tests {
         assert_eq!(g.offer(1001), 20_000);
         g.set_queued(memory(9000, 9));
         assert_eq!(g.offer(1001), 20_000);
-        // 96 KiB of memory could hold 62,208 bytes of payload. Eight segments in buffers of their own leave less than 60,000.
+        // 96 KiB of memory could hold 62,208 bytes of payload. Eight segments in buffers of their own leave less than
+        // 60,000.
         let given = [("window", "60000 bytes"), ("window_start", "64 KiB"), ("receive_buffer", "96 KiB")];
         let mut g = ReceiveWindow::new(&config(&given)).unwrap();
         g.rcv_ssthresh = 60_000;
@@ -263,8 +267,8 @@ mod tests {
         let alone = memory(1448, 1);
         assert!(g.grow(1448, alone));
         assert_eq!((g.rcv_ssthresh, g.offer(1449)), (64_087 + 2 * 1448, 9 * 8192));
-        // 65,535 * 162 / 128 = 82,942. The segment itself occupies 2280 bytes until it is read, which could hold 1443 bytes of
-        // payload: 81,499 are free. That is 14,516 more: five times 2896, and the rest.
+        // 65,535 * 162 / 128 = 82,942. The segment itself occupies 2280 bytes until it is read, which could hold 1443
+        // bytes of payload: 81,499 are free. That is 14,516 more: five times 2896, and the rest.
         let grew = (0..10).filter(|_| g.grow(1448, alone)).count();
         assert_eq!((grew, g.rcv_ssthresh, g.offer(1449)), (6, 81_499, 81_920));
         assert!(!g.grow(100, 0));
@@ -275,8 +279,8 @@ mod tests {
 
     #[test]
     fn queued_data_reduces_the_window() {
-        // 41,470 bytes in two buffers: 41,470 + 2 * 832 = 43,134 bytes of memory, which could hold 27,296: of 82,942 bytes
-        // 55,646 are free, 7 steps.
+        // 41,470 bytes in two buffers: 41,470 + 2 * 832 = 43,134 bytes of memory, which could hold 27,296: of 82,942
+        // bytes 55,646 are free, 7 steps.
         let mut g = window();
         g.rcv_ssthresh = 82_942;
         assert_eq!(g.offer(1), 90_112);
@@ -305,8 +309,9 @@ mod tests {
 
     #[test]
     fn the_first_round_trip_begins_with_the_connection() {
-        // 100 ms after the handshake the first segment of the second round trip arrives, the eleventh: 15,928 bytes are more
-        // than the initial window of 14,480. 2 * 15,928 + 16 * 1448 = 55,024, plus twice a tenth of it: 66,028, less than the limit.
+        // 100 ms after the handshake the first segment of the second round trip arrives, the eleventh: 15,928 bytes are
+        // more than the initial window of 14,480. 2 * 15,928 + 16 * 1448 = 55,024, plus twice a tenth of it: 66,028,
+        // less than the limit.
         let mut g = window();
         let at = |ms: u64| Time(ms * 1_000_000);
         g.on_established(at(1000));
@@ -323,8 +328,8 @@ mod tests {
         let at = |ms: u64| Time(ms * 1_000_000);
         g.on_echo(7, || Dur::millis(100));
         g.adjust_limit(1, None, at(100)); // starts the measurement
-        // 28,960 bytes in a round trip, twice the initial window of 14,480: 2 * 28,960 + 16 * 1448 = 81,088, plus twice the
-        // same, as the increase is 100 %: 81,088 * 3 = 243,264.
+        // 28,960 bytes in a round trip, twice the initial window of 14,480: 2 * 28,960 + 16 * 1448 = 81,088, plus twice
+        // the same, as the increase is 100 %: 81,088 * 3 = 243,264.
         g.adjust_limit(28_961, None, at(150));
         assert_eq!(g.window_clamp, 82_942); // the round trip has not ended
         g.adjust_limit(28_961, None, at(200));

@@ -27,14 +27,13 @@ impl Recovery {
         } else if ack.acked > 0 {
             cx.timer.expires = if cx.all_acknowledged() { None } else { Some(self.rto_after_new_ack(cx)) };
             self.on_new_ack(ack.acked, cx);
-        } else if !cx.all_acknowledged() && (ack.sacked || (ack.duplicate && algorithm != LossRecovery::Sack))
-        {
+        } else if !cx.all_acknowledged() && (ack.sacked || (ack.duplicate && algorithm != LossRecovery::Sack)) {
             self.on_duplicate_ack(cx);
         }
     }
 
-    /// Returns when the timer expires after an ACK of new data. Each of them restarts it [RFC 6298 (5.3)], except that the
-    /// impatient NewReno restarts it only for the first partial ACK [RFC 6582 §4].
+    /// Returns when the timer expires after an ACK of new data. Each of them restarts it [RFC 6298 (5.3)], except that
+    /// the impatient NewReno restarts it only for the first partial ACK [RFC 6582 §4].
     fn rto_after_new_ack(&self, cx: &RecoveryCx<'_>) -> Time {
         let partial = cx.config.recovery.algorithm == LossRecovery::NewReno
             && self.state == CaState::Recovery
@@ -192,8 +191,8 @@ impl Recovery {
         }
     }
 
-    /// Bytes beyond the window that the first duplicate ACKs allow for retransmissions after a timeout or Tahoe's collapse
-    /// [ns-2 tcp.cc: singledup_].
+    /// Bytes beyond the window that the first duplicate ACKs allow for retransmissions after a timeout or Tahoe's
+    /// collapse [ns-2 tcp.cc: singledup_].
     fn limited_retransmit(&self, cx: &RecoveryCx<'_>) -> u64 {
         let applies = cx.config.recovery.limited_retransmit
             && self.one_more

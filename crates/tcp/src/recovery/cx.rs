@@ -1,8 +1,9 @@
 //! The parts of a sender that loss recovery may read and change: SND.UNA, SND.NXT and the scoreboard [RFC 9293 §3.3.1,
 //! RFC 6675 §3], timer, RTT, congestion control, ECN.
 //!
-//! Recovery marks segments as lost, sets the timer and notifies congestion control. It doesn't send: it returns the next
-//! segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its reach.
+//! Recovery marks segments as lost, sets the timer and notifies congestion control. It doesn't send: it returns the
+//! next segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its
+//! reach.
 
 use crate::ack::AckSummary;
 use crate::cc_driver::CcDriver;
@@ -40,8 +41,8 @@ impl RecoveryCx<'_> {
         self.config.mss()
     }
 
-    /// Times no segment until a new one is sent, at a fast retransmit [ns-2 tcp.cc reset_rtx_timer]. Where any retransmission has
-    /// this effect, it follows.
+    /// Times no segment until a new one is sent, at a fast retransmit [ns-2 tcp.cc reset_rtx_timer]. Where any
+    /// retransmission has this effect, it follows.
     pub(super) fn stop_timing(&mut self) {
         if self.config.rto.timed_past_retransmissions {
             *self.timed = None;

@@ -14,12 +14,7 @@ use dumbbell_cc::CaState;
 
 impl Recovery {
     /// Handles an ACK in the loss state.
-    pub(super) fn process_loss(
-        &mut self,
-        ack: &IncomingAck<'_>,
-        summary: &AckSummary,
-        cx: &mut RecoveryCx<'_>,
-    ) {
+    pub(super) fn process_loss(&mut self, ack: &IncomingAck<'_>, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
         let recovered = self.recover.is_none_or(|r| cx.snd.una >= r);
         if summary.acked > 0 && self.is_spurious(ack, summary, cx) {
             self.undo(true, cx);

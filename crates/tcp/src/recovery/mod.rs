@@ -1,8 +1,8 @@
 //! Loss recovery: how losses are found, and which segment is sent next [RFC 5681, 6582, 6675, 8985].
 //!
 //! ```text
-//! counting    tahoe.rs, reno.rs, newreno.rs, sack.rs, sack1.rs (of ns-2)    duplicate ACKs, SACKed segments; `counting.rs` has
-//!             the common part
+//! counting    duplicate ACKs, SACKed segments: tahoe.rs, reno.rs, newreno.rs, sack.rs, sack1.rs (of ns-2);
+//!             `counting.rs` has the common part
 //! by time     rack_recovery.rs (states), rack.rs (losses), tlp.rs (probes), prr.rs (window), frto.rs, undo.rs
 //! ```
 //! The sender reports ACKs, expiries and transmissions, and requests the next segment. Each call gets a [`RecoveryCx`],
@@ -168,12 +168,7 @@ impl Recovery {
     }
 
     /// True if a segment waits to be retransmitted.
-    pub(crate) fn has_retransmission(
-        &self,
-        config: &Config,
-        snd: &SendSequence,
-        scoreboard: &Scoreboard,
-    ) -> bool {
+    pub(crate) fn has_retransmission(&self, config: &Config, snd: &SendSequence, scoreboard: &Scoreboard) -> bool {
         if self.retransmit_head {
             return true;
         }
@@ -214,15 +209,15 @@ impl Recovery {
             && self.undo.is_none_or(|undo| undo.is_open())
     }
 
-    /// Handles an ACK of new data without SACK blocks, while [`Recovery::is_steady`] and the scoreboard is intact. Without
-    /// RACK the timer is left to the sender.
+    /// Handles an ACK of new data without SACK blocks, while [`Recovery::is_steady`] and the scoreboard is intact.
+    /// Without RACK the timer is left to the sender.
     #[inline]
     pub(crate) fn counting_on_expected_ack(&mut self) {
         (self.dupacks, self.limited_transmit) = (0, 0);
     }
 
-    /// The same with RACK. Returns true if [`Recovery::rack_on_late_segment`] must follow: the oldest segment was sent before a
-    /// retransmission that was delivered.
+    /// The same with RACK. Returns true if [`Recovery::rack_on_late_segment`] must follow: the oldest segment was sent
+    /// before a retransmission that was delivered.
     #[inline(always)] // it has one caller
     pub(crate) fn rack_on_expected_ack(&mut self, scoreboard: &Scoreboard) -> bool {
         self.new_data_only = false;
@@ -251,7 +246,8 @@ impl Recovery {
             && self.inflation == 0
     }
 
-    /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further loss.
+    /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further
+    /// loss.
     #[inline(always)] // for each ACK, mostly without PRR
     pub(crate) fn prr_on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
         if let Some(prr) = &mut self.prr

@@ -37,8 +37,8 @@ impl Recovery {
         }
     }
 
-    /// Deflates the window by the bytes acknowledged less one segment; if the inflation doesn't suffice, cwnd itself, to one
-    /// segment at least [ns-2 tcp-newreno.cc partialnewack].
+    /// Deflates the window by the bytes acknowledged less one segment; if the inflation doesn't suffice, cwnd itself,
+    /// to one segment at least [ns-2 tcp-newreno.cc partialnewack].
     fn deflate_both(&mut self, acked: i64, cx: &RecoveryCx<'_>) {
         let (mss, cwnd) = (cx.mss() as i64, cx.cc.control.cwnd as i64);
         if self.inflation > acked {

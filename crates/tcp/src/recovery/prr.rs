@@ -63,8 +63,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Repeats the examples of RFC 9937 §8: 20 segments in flight, ssthresh 10, each ACK delivers one segment. Returns cwnd,
-    /// pipe and the segments sent after each ACK.
+    /// Repeats the examples of RFC 9937 §8: 20 segments in flight, ssthresh 10, each ACK delivers one segment. Returns
+    /// cwnd, pipe and the segments sent after each ACK.
     fn play(acks: usize, lost: u64, safe_ack: bool) -> Vec<(u64, u64, u64)> {
         // The third SACKed segment starts recovery: limited transmit has sent two new ones.
         let mut pipe = 22 - 3 + 1 - lost;
@@ -84,8 +84,9 @@ mod tests {
 
     #[test]
     fn one_loss_as_in_rfc_9937_figure_1() {
-        // ACKs 3 to 21 of the first example. With ACK 19 pipe is at ssthresh, where the text sends nothing. The figure applies
-        // the proportion to one more ACK: it sends with this ACK and not with the next one, and then agrees again.
+        // ACKs 3 to 21 of the first example. With ACK 19 pipe is at ssthresh, where the text sends nothing. The figure
+        // applies the proportion to one more ACK: it sends with this ACK and not with the next one, and then agrees
+        // again.
         let rows = play(19, 1, false);
         let cwnd: Vec<u64> = rows.iter().map(|r| r.0).collect();
         let pipe: Vec<u64> = rows.iter().map(|r| r.1).collect();

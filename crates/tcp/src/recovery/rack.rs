@@ -4,8 +4,8 @@
 //! newest    RACK.xmit_ts, RACK.end_seq: the newest transmission that was delivered; RACK.rtt: its round trip
 //! lost      sent before it, and RACK.rtt + RACK.reo_wnd ago or longer; the same for retransmissions
 //! reo_wnd   0 in recovery or with DupThresh segments SACKed, if no reordering was observed;
-//!           else reo_wnd_mult * min_RTT / 4, at most SRTT. reo_wnd_mult grows by one in each round trip with a D-SACK and
-//!           is 1 again after 16 recoveries without
+//!           else reo_wnd_mult * min_RTT / 4, at most SRTT. reo_wnd_mult grows by one in each round trip with a D-SACK
+//!           and is 1 again after 16 recoveries without
 //! timer     when the segments sent before the newest will be lost
 //! ```
 
@@ -86,7 +86,8 @@ impl Rack {
         }
     }
 
-    /// Notes that segments were delivered in order that were sent once, up to the one that was sent at and ends at `newest`.
+    /// Notes that segments were delivered in order that were sent once, up to the one that was sent at and ends at
+    /// `newest`.
     #[inline]
     pub(crate) fn on_in_order(&mut self, newest: (Time, u64), now: Time) {
         self.rtt = now.since(newest.0);
@@ -142,8 +143,8 @@ impl Recovery {
         self.rack.rtt + self.rack.reo_wnd(strict, cx.min_rtt.unwrap_or(Dur::ZERO), srtt)
     }
 
-    /// Marks the segments that are lost by now, and sets the timer for the next ones. Returns true if a retransmission was
-    /// lost [RFC 8985 §6.2 step 5 RACK_detect_loss_and_arm_timer].
+    /// Marks the segments that are lost by now, and sets the timer for the next ones. Returns true if a retransmission
+    /// was lost [RFC 8985 §6.2 step 5 RACK_detect_loss_and_arm_timer].
     pub(super) fn detect_loss_and_arm_timer(&mut self, cx: &mut RecoveryCx<'_>) -> bool {
         let wait = self.rack_timeout(cx);
         let retrans_out = cx.scoreboard.retrans_out();

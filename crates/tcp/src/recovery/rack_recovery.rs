@@ -1,13 +1,13 @@
-//! Recovery with RACK: the states, and how RACK, probes, PRR, F-RTO and undo interact in them [RFC 8985 §8; Linux tcp_input.c
-//! tcp_fastretrans_alert, tcp_enter_recovery, tcp_enter_loss, tcp_enter_cwr].
+//! Recovery with RACK: the states, and how RACK, probes, PRR, F-RTO and undo interact in them [RFC 8985 §8; Linux
+//! tcp_input.c tcp_fastretrans_alert, tcp_enter_recovery, tcp_enter_loss, tcp_enter_cwr].
 //!
 //! ```text
-//! Open      -- a loss is found -->            Recovery   congestion control reduces, PRR shrinks the window gradually
-//! Open      -- a mark -->                     Cwr        the same without retransmissions
-//! any       -- timeout -->                    Loss       one segment, slow start; F-RTO first checks if it was spurious
-//! Recovery, Loss -- recover acknowledged -->  Open       (Cwr: acknowledged and one byte more)
-//! Recovery, Loss -- shown to be spurious -->  Open       reductions are undone
-//! Loss      -- a retransmission is lost -->   Recovery   a further reduction
+//! Open      -- a loss is found -->           Recovery   congestion control reduces, PRR shrinks the window gradually
+//! Open      -- a mark -->                    Cwr        the same without retransmissions
+//! any       -- timeout -->                   Loss       one segment, slow start; F-RTO first checks if it was spurious
+//! Recovery, Loss -- recover acknowledged --> Open       (Cwr: acknowledged and one byte more)
+//! Recovery, Loss -- shown to be spurious --> Open       reductions are undone
+//! Loss      -- a retransmission is lost -->  Recovery   a further reduction
 //! ```
 
 use super::prr::Prr;
@@ -18,12 +18,7 @@ use dumbbell_cc::{CaState, Congestion};
 
 impl Recovery {
     /// Handles an ACK whose segments the scoreboard has recorded.
-    pub(super) fn rack_on_ack(
-        &mut self,
-        ack: &IncomingAck<'_>,
-        summary: &AckSummary,
-        cx: &mut RecoveryCx<'_>,
-    ) {
+    pub(super) fn rack_on_ack(&mut self, ack: &IncomingAck<'_>, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
         self.new_data_only = false;
         if let Some(block) = ack.dsack {
             self.rack.on_dsack(cx.snd.una, cx.snd.nxt);
@@ -68,14 +63,8 @@ impl Recovery {
         cx.notify_recovery_exit(bound);
     }
 
-    pub(super) fn is_spurious(
-        &self,
-        ack: &IncomingAck<'_>,
-        summary: &AckSummary,
-        cx: &RecoveryCx<'_>,
-    ) -> bool {
-        (summary.acked > 0 && self.is_original_delayed(ack.echo, cx))
-            || self.are_all_retransmissions_unnecessary(cx)
+    pub(super) fn is_spurious(&self, ack: &IncomingAck<'_>, summary: &AckSummary, cx: &RecoveryCx<'_>) -> bool {
+        (summary.acked > 0 && self.is_original_delayed(ack.echo, cx)) || self.are_all_retransmissions_unnecessary(cx)
     }
 
     fn on_ack_in_recovery(&mut self, ack: &IncomingAck<'_>, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
@@ -125,9 +114,9 @@ impl Recovery {
         }
     }
 
-    /// Starts recovery: congestion control reduces the window, unless a reduction is in progress, whose end is also the end of
-    /// this recovery [Linux tcp_input.c tcp_enter_recovery, tcp_init_cwnd_reduction]. `delivered` are the bytes that the ACK
-    /// delivers which shows the loss.
+    /// Starts recovery: congestion control reduces the window, unless a reduction is in progress, whose end is also the
+    /// end of this recovery [Linux tcp_input.c tcp_enter_recovery, tcp_init_cwnd_reduction]. `delivered` are the bytes
+    /// that the ACK delivers which shows the loss.
     pub(super) fn enter_rack_recovery(&mut self, delivered: u64, cx: &mut RecoveryCx<'_>) {
         cx.counters.fast_retransmits += 1;
         self.tlp.end_seq = None;
@@ -236,13 +225,8 @@ impl Recovery {
             self.count_retransmission(cx.now);
             return NextSegment::RetransmitBurst { start, limit };
         }
-        let held = self.state == CaState::Open
-            && cx.scoreboard.sacked_bytes() > 0
-            && !cx.config.recovery.limited_transmit;
-        NextSegment::New {
-            limit: if held { 0 } else { limit },
-            may_wait: !held,
-            otherwise: Otherwise::Nothing,
-        }
+        let held =
+            self.state == CaState::Open && cx.scoreboard.sacked_bytes() > 0 && !cx.config.recovery.limited_transmit;
+        NextSegment::New { limit: if held { 0 } else { limit }, may_wait: !held, otherwise: Otherwise::Nothing }
     }
 }

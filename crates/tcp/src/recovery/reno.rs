@@ -18,7 +18,8 @@ impl Recovery {
             self.inflation += mss;
             return;
         }
-        // Vegas itself recognizes a loss that an earlier reduction has answered, by the time at which the segment was sent.
+        // Vegas itself recognizes a loss that an earlier reduction has answered, by the time at which the segment was
+        // sent.
         let guarded = if config.fine_timeouts {
             self.state == CaState::Loss
         } else {

@@ -1,14 +1,15 @@
 //! SACK as in ns-2 [ns-2 tcp-sack1.cc, scoreboard-rq.cc]: `sack_rules = "ns2"`.
 //!
 //! ```text
-//! third duplicate ACK   with new blocks, beyond `recover`: window halved, pipe = segments outstanding - 3, oldest segment
-//!                       retransmitted
+//! third duplicate ACK   with new blocks, beyond `recover`: window halved, pipe = segments outstanding - 3, oldest
+//!                       segment retransmitted
 //! in recovery           each ACK: pipe - 1; a partial one: pipe - 1 more, timer restarted; each segment sent: pipe + 1
 //! while pipe < cwnd     the lowest hole below a SACKed segment that was not retransmitted, then new data
 //! ACK reaches recover   end of recovery; the blocks are forgotten, as with each new ACK outside of recovery
 //! timeout               the blocks are forgotten; go-back-N; duplicate ACKs have no effect until the next new ACK
 //! ```
-//! Duplicate ACKs without new blocks don't count. There is no rescue retransmission, and no rule of three segments above a hole [RFC 6675 §4].
+//! Duplicate ACKs without new blocks don't count. There is no rescue retransmission, and no rule of three segments
+//! above a hole [RFC 6675 §4].
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
 use crate::ack::AckSummary;

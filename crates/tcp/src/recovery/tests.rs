@@ -122,8 +122,8 @@ fn the_sack_of_ns2_repairs_any_hole_below_a_block_and_has_no_rescue() {
     let mut parts = Parts::on("ns2", "sack");
     let mut recovery = Recovery::new(&parts.config);
     let duplicate = AckSummary::default();
-    // The first two duplicates allow a new segment each, beyond a window that is full; the third one starts recovery. Blocks that
-    // report nothing new don't count.
+    // The first two duplicates allow a new segment each, beyond a window that is full; the third one starts recovery.
+    // Blocks that report nothing new don't count.
     for n in 0..3 {
         let block = [(at(3 + n), at(4 + n))];
         recovery.counting_on_ack(&block, &duplicate, false, &mut parts.cx());
@@ -131,8 +131,8 @@ fn the_sack_of_ns2_repairs_any_hole_below_a_block_and_has_no_rescue() {
     }
     assert_eq!((recovery.state, parts.counters.fast_retransmits), (CaState::Recovery, 1));
     assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(0)));
-    // pipe: 10 outstanding - 3 = 7, less one for the repeated block that came after: 6 of a window of 10. Segments 1 and 2 are holes
-    // below a single range of blocks; then new data follow.
+    // pipe: 10 outstanding - 3 = 7, less one for the repeated block that came after: 6 of a window of 10. Segments 1
+    // and 2 are holes below a single range of blocks; then new data follow.
     assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(1)));
     assert_eq!(recovery.next(&mut parts.cx()), NextSegment::Retransmit(at(2)));
     let new = NextSegment::New { limit: MSS, may_wait: false, otherwise: Otherwise::Nothing };

@@ -3,9 +3,10 @@
 //! ```text
 //! timer     PTO after new data and after each ACK of new data, unless a segment is SACKed or in recovery:
 //!           2 SRTT, plus tlp_ack_delay with one segment outstanding; 1 s without a sample; never after the RTO
-//! probe     a new segment if one is available, whatever cwnd; else the last segment again. Then the RTO counts from now
-//! its ACK   beyond TLP.end_seq although the probe was a retransmission: the last segment had been lost, which is reported
-//!           to congestion control. A D-SACK or a duplicate ACK: both arrived
+//! probe     a new segment if one is available, whatever cwnd; else the last segment again. Then the RTO counts from
+//!           now
+//! its ACK   beyond TLP.end_seq although the probe was a retransmission: the last segment had been lost, which is
+//!           reported to congestion control. A D-SACK or a duplicate ACK: both arrived
 //! ```
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
@@ -43,8 +44,8 @@ impl Recovery {
             && scoreboard.sacked_bytes() == 0
     }
 
-    /// True if the timer is that of a probe, and sending another segment doesn't change it: a new segment was sent before at the same
-    /// time. The PTO differs only with one outstanding.
+    /// True if the timer is that of a probe, and sending another segment doesn't change it: a new segment was sent
+    /// before at the same time. The PTO differs only with one outstanding.
     #[inline]
     pub(crate) fn probe_timer_is_set(
         &self,
@@ -147,13 +148,9 @@ impl Recovery {
         NextSegment::New { limit: cx.mss(), may_wait: false, otherwise: Otherwise::ProbeLast }
     }
 
-    /// Checks whether an ACK answers the probe [RFC 8985 §7.4.2 TLP_process_ack; Linux tcp_input.c tcp_process_tlp_ack].
-    pub(super) fn process_tlp_ack(
-        &mut self,
-        ack: &AckSummary,
-        dsack: Option<(u64, u64)>,
-        cx: &mut RecoveryCx<'_>,
-    ) {
+    /// Checks whether an ACK answers the probe [RFC 8985 §7.4.2 TLP_process_ack; Linux tcp_input.c
+    /// tcp_process_tlp_ack].
+    pub(super) fn process_tlp_ack(&mut self, ack: &AckSummary, dsack: Option<(u64, u64)>, cx: &mut RecoveryCx<'_>) {
         let Some(end_seq) = self.tlp.end_seq.filter(|end_seq| cx.snd.una >= *end_seq) else { return };
         if !self.tlp.is_retrans || dsack.is_some_and(|(_, end)| end == end_seq) {
             self.tlp.end_seq = None;

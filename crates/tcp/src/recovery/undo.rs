@@ -17,8 +17,8 @@ pub(super) struct Undo {
     undo_marker: u64,
     /// Retransmissions that were not reported as unnecessary; None before the first.
     undo_retrans: Option<u64>,
-    /// When the first retransmission was sent; None before it. That of an earlier reduction is kept while a retransmission
-    /// is in flight or not acknowledged: its ACK echoes a time before those of later retransmissions.
+    /// When the first retransmission was sent; None before it. That of an earlier reduction is kept while a
+    /// retransmission is in flight or not acknowledged: its ACK echoes a time before those of later retransmissions.
     retrans_stamp: Option<Time>,
 }
 
@@ -60,8 +60,8 @@ impl Recovery {
         }
     }
 
-    /// True if the timestamp of an ACK that moves snd_una shows that the original arrived [RFC 3522 §3.2; Linux tcp_input.c
-    /// tcp_packet_delayed].
+    /// True if the timestamp of an ACK that moves snd_una shows that the original arrived [RFC 3522 §3.2; Linux
+    /// tcp_input.c tcp_packet_delayed].
     pub(super) fn is_original_delayed(&self, echo: Option<Time>, cx: &RecoveryCx<'_>) -> bool {
         let by_timestamps = cx.config.recovery.rack.is_some_and(|r| r.undo_by_timestamps);
         let retrans_stamp = self.undo.and_then(|u| u.retrans_stamp);
@@ -76,7 +76,8 @@ impl Recovery {
         by_dsack && self.undo.is_some_and(|u| !u.is_open())
     }
 
-    /// Undoes the reductions; with `unmark_losses` no segment is lost any more [Linux tcp_input.c tcp_undo_cwnd_reduction].
+    /// Undoes the reductions; with `unmark_losses` no segment is lost any more [Linux tcp_input.c
+    /// tcp_undo_cwnd_reduction].
     pub(super) fn undo(&mut self, unmark_losses: bool, cx: &mut RecoveryCx<'_>) {
         self.undo = None;
         self.prr = None;

@@ -4,10 +4,10 @@
 //! ```text
 //! in pipe =  (first transmission, neither SACKed nor lost)  +  (retransmission since the last loss, not SACKed)
 //! ```
-//! Losses are found by one of two methods. RFC 6675 counts: a segment is lost (IsLost) when `DupThresh` discontiguous SACKed
-//! ranges, or more than (DupThresh - 1) * SMSS SACKed bytes, lie above it. Both counts only grow towards lower offsets, so
-//! that one offset divides lost from other segments. RACK uses times: a segment is lost when it was sent long enough before
-//! one that was delivered (`rack.rs`).
+//! Losses are found by one of two methods. RFC 6675 counts: a segment is lost (IsLost) when `DupThresh` discontiguous
+//! SACKed ranges, or more than (DupThresh - 1) * SMSS SACKed bytes, lie above it. Both counts only grow towards lower
+//! offsets, so that one offset divides lost from other segments. RACK uses times: a segment is lost when it was sent
+//! long enough before one that was delivered (`rack.rs`).
 //!
 //! The average time of each operation doesn't depend on the number of outstanding segments: runs of SACKed segments are
 //! skipped by links that each use shortens, lost segments are in a heap, transmissions are in a list ordered by time.
@@ -61,8 +61,8 @@ pub(crate) struct Scoreboard {
     lost_below: u64,
     /// End of the highest segment that was retransmitted in this recovery [RFC 6675 §2 HighRxt].
     pub(crate) high_rxt: u64,
-    /// Transmissions marked as lost that were not yet reported to congestion control; only their bytes are counted where
-    /// delivery-rate samples aren't needed.
+    /// Transmissions marked as lost that were not yet reported to congestion control; only their bytes are counted
+    /// where delivery-rate samples aren't needed.
     pub(crate) newly_lost: Vec<LostTransmission>,
     pub(crate) newly_lost_bytes: u64,
     rack: Option<Box<RackLists>>,
@@ -145,8 +145,7 @@ impl Scoreboard {
     /// True if each segment was sent once, and none is SACKed or lost.
     #[inline]
     pub(crate) fn is_intact(&self) -> bool {
-        self.repeated | self.sacked_out | self.lost_out | self.newly_lost_bytes == 0
-            && self.newly_lost.is_empty()
+        self.repeated | self.sacked_out | self.lost_out | self.newly_lost_bytes == 0 && self.newly_lost.is_empty()
     }
 
     /// True if a segment was sent more than once.
@@ -302,11 +301,7 @@ impl Scoreboard {
 
     /// Removes all segments below `ack`, which are acknowledged; calls `each` for each of them.
     #[inline]
-    pub(crate) fn acknowledge(
-        &mut self,
-        ack: u64,
-        each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate),
-    ) {
+    pub(crate) fn acknowledge(&mut self, ack: u64, each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate)) {
         self.remove_below(ack, each);
         let length = self.segments.len().max(SHORTEST);
         if self.segments.capacity() > 4 * length {
@@ -314,8 +309,8 @@ impl Scoreboard {
         }
     }
 
-    /// Frees memory after the window has become much smaller: a network may have very many flows, whose first windows are
-    /// their longest.
+    /// Frees memory after the window has become much smaller: a network may have very many flows, whose first windows
+    /// are their longest.
     #[cold]
     fn shrink(&mut self, to: usize) {
         self.segments.shrink_to(to);
@@ -393,8 +388,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments of a SACK block `start..end`; calls `each` for each that was not SACKed before. Returns true if
-    /// there was one.
+    /// Marks the segments of a SACK block `start..end`; calls `each` for each that was not SACKed before. Returns true
+    /// if there was one.
     pub(crate) fn sack(
         &mut self,
         start: u64,
@@ -434,8 +429,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the highest SACKed segment that, with those above it, proves all lower segments lost; None if all of these
-    /// are marked already. The search from the top is short because few SACKed segments suffice.
+    /// Returns the highest SACKed segment that, with those above it, proves all lower segments lost; None if all of
+    /// these are marked already. The search from the top is short because few SACKed segments suffice.
     fn lowest_proof_of_loss(&self, dup_thresh: u32, mss: u64) -> Option<usize> {
         if self.sacked_bytes == 0 {
             return None;
@@ -475,11 +470,7 @@ impl Scoreboard {
         match &self.tx {
             None => self.newly_lost_bytes += u64::from(s.counted(self.unit)),
             Some(tx) => {
-                self.newly_lost.push(LostTransmission {
-                    start: s.start,
-                    bytes: s.counted(self.unit),
-                    tx: tx[i],
-                });
+                self.newly_lost.push(LostTransmission { start: s.start, bytes: s.counted(self.unit), tx: tx[i] });
             }
         }
     }
@@ -537,8 +528,8 @@ impl Scoreboard {
         self.high_rxt = self.head().map_or(0, |s| s.start);
     }
 
-    /// Marks as lost all segments that are not SACKed: the retransmission timer has expired [RFC 6675 §5.1]. Not for RACK, which
-    /// has its own rule. One pass: after a burst of losses this is repeated for a large window.
+    /// Marks as lost all segments that are not SACKed: the retransmission timer has expired [RFC 6675 §5.1]. Not for
+    /// RACK, which has its own rule. One pass: after a burst of losses this is repeated for a large window.
     pub(crate) fn mark_all_lost(&mut self) {
         let (mut newly, mut bytes) = (0, 0);
         for (i, s) in self.segments.iter_mut().enumerate() {
@@ -552,11 +543,7 @@ impl Scoreboard {
             match &self.tx {
                 None => bytes += u64::from(s.counted(self.unit)),
                 Some(tx) => {
-                    self.newly_lost.push(LostTransmission {
-                        start: s.start,
-                        bytes: s.counted(self.unit),
-                        tx: tx[i],
-                    });
+                    self.newly_lost.push(LostTransmission { start: s.start, bytes: s.counted(self.unit), tx: tx[i] });
                 }
             }
         }

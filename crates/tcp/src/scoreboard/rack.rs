@@ -22,8 +22,9 @@ impl RackLists {
 }
 
 impl Scoreboard {
-    /// Marks as lost each segment that was sent before the newest delivered one (RACK.xmit_ts, RACK.end_seq), and `wait` or
-    /// longer ago [RFC 8985 §6.2 step 5 RACK_detect_loss]. Returns when the last of the others sent before it will be lost.
+    /// Marks as lost each segment that was sent before the newest delivered one (RACK.xmit_ts, RACK.end_seq), and
+    /// `wait` or longer ago [RFC 8985 §6.2 step 5 RACK_detect_loss]. Returns when the last of the others sent before it
+    /// will be lost.
     pub(crate) fn rack_detect_loss(&mut self, newest: (Time, u64), wait: Dur, now: Time) -> Option<Time> {
         loop {
             let number = self.rack.as_ref()?.transmissions.oldest()?;
@@ -44,8 +45,8 @@ impl Scoreboard {
         Some(sent(last).xmit_ts + wait)
     }
 
-    /// Marks as lost the oldest segment and those that were sent `wait` or longer ago: the retransmission timer has expired
-    /// [RFC 8985 §6.3 RACK_mark_losses_on_RTO].
+    /// Marks as lost the oldest segment and those that were sent `wait` or longer ago: the retransmission timer has
+    /// expired [RFC 8985 §6.3 RACK_mark_losses_on_RTO].
     pub(crate) fn rack_mark_losses_on_rto(&mut self, wait: Dur, now: Time) {
         for i in 0..self.segments.len() {
             if i == 0 || self.segments[i].xmit_ts + wait <= now {
@@ -70,8 +71,8 @@ impl Scoreboard {
         None
     }
 
-    /// Returns how many lost segments from `start` on are retransmitted together: those of one burst, at most `limit`. The
-    /// rest of the burst is a burst of its own from then on.
+    /// Returns how many lost segments from `start` on are retransmitted together: those of one burst, at most `limit`.
+    /// The rest of the burst is a burst of its own from then on.
     pub(crate) fn take_burst(&mut self, start: u64, limit: u64) -> u64 {
         let Some(first) = self.index_of(start) else { return 1 };
         self.segments[first].follows_in_burst = false;

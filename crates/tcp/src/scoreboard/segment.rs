@@ -47,12 +47,7 @@ impl SentSegment {
     }
 
     pub(crate) fn delivered(&self, fate: SegmentFate) -> DeliveredSegment {
-        DeliveredSegment {
-            fate,
-            first_at: self.first_sent,
-            transmissions: self.transmissions,
-            payload: self.payload(),
-        }
+        DeliveredSegment { fate, first_at: self.first_sent, transmissions: self.transmissions, payload: self.payload() }
     }
 
     /// Bytes that it adds to pipe [RFC 6675 §4 SetPipe]; see [`SentSegment::weight`].

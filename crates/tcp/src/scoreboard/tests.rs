@@ -185,8 +185,7 @@ fn searches_agree(unit: u64) {
                 let wait = Dur(random.next_u64() % 40);
                 let in_flight =
                     |s: &&SentSegment| !s.sacked && !s.needs_retransmission() && (s.xmit_ts, s.end) < newest;
-                let rest =
-                    q.segments.iter().filter(in_flight).map(|s| s.xmit_ts + wait).filter(|t| *t > Time(now));
+                let rest = q.segments.iter().filter(in_flight).map(|s| s.xmit_ts + wait).filter(|t| *t > Time(now));
                 let expected = rest.max();
                 assert_eq!(q.rack_detect_loss(newest, wait, Time(now)), expected);
             }
@@ -202,10 +201,7 @@ fn searches_agree(unit: u64) {
             _ => {
                 let expected = q.segments.iter().find(|s| s.end > offset && !s.sacked).map(|s| s.start);
                 assert_eq!(q.unsacked_from(offset).map(|s| s.start), expected);
-                assert_eq!(
-                    q.at(offset).map(|s| s.start),
-                    q.segments.iter().find(|s| s.end > offset).map(|s| s.start)
-                );
+                assert_eq!(q.at(offset).map(|s| s.start), q.segments.iter().find(|s| s.end > offset).map(|s| s.start));
             }
         }
         assert_eq!(counters(&q), from_scratch(&q));

@@ -2,11 +2,11 @@
 //! include/linux/tcp.h tsorted_sent_queue].
 //!
 //! RACK needs those that were sent before the newest one that was delivered (RACK.xmit_ts, RACK.end_seq). These are the
-//! first entries, up to a boundary that only moves towards later entries. Each operation takes constant time on average: links
-//! connect a segment with its neighbors in time, and the boundary passes each entry once.
+//! first entries, up to a boundary that only moves towards later entries. Each operation takes constant time on
+//! average: links connect a segment with its neighbors in time, and the boundary passes each entry once.
 //!
-//! While nothing is lost, the order is that of the numbers, and there are no links. The first operation that changes the order
-//! makes them; they are discarded when all segments that existed at the last such operation are acknowledged.
+//! While nothing is lost, the order is that of the numbers, and there are no links. The first operation that changes
+//! the order makes them; they are discarded when all segments that existed at the last such operation are acknowledged.
 
 use std::collections::VecDeque;
 

@@ -44,17 +44,12 @@ impl Sender {
         let (recovery, mut cx) = self.recovery_cx(now);
         recovery.on_ack(ack, &summary, was_in_recovery, &mut cx);
         if summary.acked > 0 || summary.sacked {
-            self.notify_ack(
-                &summary,
-                ack.tsval,
-                BeforeAck { flight, lost: lost_before, was_in_recovery },
-                now,
-            );
+            self.notify_ack(&summary, ack.tsval, BeforeAck { flight, lost: lost_before, was_in_recovery }, now);
         }
     }
 
-    /// Handles an acknowledgment of data that was received before, in the usual case that nothing is outstanding; `wnd_end`:
-    /// offset up to which the receiver allows data.
+    /// Handles an acknowledgment of data that was received before, in the usual case that nothing is outstanding;
+    /// `wnd_end`: offset up to which the receiver allows data.
     #[inline]
     pub(crate) fn on_idle_ack(&mut self, wnd_end: u64) {
         self.reconsider_burst();
@@ -76,8 +71,8 @@ impl Sender {
             && !self.config.recovery.fine_timeouts
     }
 
-    /// Handles the acknowledgment of everything below `ack` while [`Sender::is_steady`], as [`Sender::on_ack`] does, with
-    /// fewer steps. Returns true if the oldest segment may be lost.
+    /// Handles the acknowledgment of everything below `ack` while [`Sender::is_steady`], as [`Sender::on_ack`] does,
+    /// with fewer steps. Returns true if the oldest segment may be lost.
     #[inline(always)] // with all its parts, so that the summary needs no memory
     pub(crate) fn on_expected_ack(&mut self, ack: u64, timestamps: Option<(u32, u32)>, now: Time) -> bool {
         self.check_app_limited();
@@ -174,8 +169,7 @@ impl Sender {
     /// The state of recovery; Disorder if segments are SACKed or a probe is outstanding, and no loss is known.
     #[inline]
     pub(super) fn ca_state(&self) -> CaState {
-        let probed =
-            || self.scoreboard.has_repeated() && self.scoreboard.head().is_some_and(|s| s.transmissions > 1);
+        let probed = || self.scoreboard.has_repeated() && self.scoreboard.head().is_some_and(|s| s.transmissions > 1);
         match self.recovery.state {
             CaState::Open if self.scoreboard.sacked_bytes() > 0 || probed() => CaState::Disorder,
             state => state,
@@ -210,8 +204,8 @@ impl Sender {
         })
     }
 
-    /// Bytes for the window's growth. Where delivered bytes count: none if snd_una stays, unless reordering was observed
-    /// [Linux tcp_input.c tcp_may_raise_cwnd].
+    /// Bytes for the window's growth. Where delivered bytes count: none if snd_una stays, unless reordering was
+    /// observed [Linux tcp_input.c tcp_may_raise_cwnd].
     fn counts_for_growth(&self, ack: &AckSummary) -> u64 {
         if !self.config.growth.by_delivered {
             return ack.acked;

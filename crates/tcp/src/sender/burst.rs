@@ -1,13 +1,14 @@
-//! Bursts: segments that a stack passes to its interface together (TSO, or GSO where the interface can't split them). Linux
-//! forms them on every interface [Linux tcp_output.c tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer].
+//! Bursts: segments that a stack passes to its interface together (TSO, or GSO where the interface can't split them).
+//! Linux forms them on every interface [Linux tcp_output.c tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer].
 //!
 //! ```text
-//! size     the bytes that the pacing rate sends in 2^-10 s, more if the smallest RTT is below 16 ms; at least 2 segments, at most
-//!          64 KiB, half the window (tcp_cwnd_test) and the part of the window that is free
+//! size     the bytes that the pacing rate sends in 2^-10 s, more if the smallest RTT is below 16 ms; at least 2
+//!          segments, at most 64 KiB, half the window (tcp_cwnd_test) and the part of the window that is free
 //! pieces   a burst contains the rest of one piece of the send buffer, and of the next only as much as its size leaves
-//! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if a segment was sent within
-//!          the last millisecond (or pacing held it until then) and the next ACK is near: at most a millisecond (or half of
-//!          SRTT) until the oldest segment was sent SRTT ago; not in recovery, and not with a third of the window free
+//! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if a segment was sent
+//!          within the last millisecond (or pacing held it until then) and the next ACK is near: at most a millisecond
+//!          (or half of SRTT) until the oldest segment was sent SRTT ago; not in recovery, and not with a third of the
+//!          window free
 //! ```
 //! The pacing rate is that of [`Sender::window_rate`], whether or not segments are paced.
 
@@ -71,8 +72,8 @@ impl Sender {
         (bytes.min(MAX_PIECE) / self.mss()).max(MIN_TSO_SEGS) * self.mss()
     }
 
-    /// Returns true if a new segment waits until a longer burst can be sent; else determines how many segments follow it.
-    /// `limit`: bytes that the window allows.
+    /// Returns true if a new segment waits until a longer burst can be sent; else determines how many segments follow
+    /// it. `limit`: bytes that the window allows.
     #[inline]
     pub(super) fn waits_for_burst(&mut self, limit: u64, now: Time) -> bool {
         if !self.config.pacing.tso {
@@ -113,7 +114,8 @@ impl Sender {
         let completes = allowed >= length && (!last || (self.closing && allowed > length));
         let one = self.pushes_one();
         if !one && length > mss && allowed < longest && !completes && self.should_defer(allowed, now) {
-            // Sending isn't limited by cwnd if the receiver's window ends before [Linux tcp_output.c tcp_tso_should_defer].
+            // Sending isn't limited by cwnd if the receiver's window ends before [Linux tcp_output.c
+            // tcp_tso_should_defer].
             if limit < offered && limit <= length {
                 self.note_waiting_for_burst();
             }
@@ -164,14 +166,14 @@ impl Sender {
         rate.map_or(MIN_TSO_SEGS * self.mss(), |rate| self.quantum(rate))
     }
 
-    /// Allows a new decision whether to wait, after an ACK, a timer or a write. Calls of [`Sender::next`] without such a
-    /// cause have no effect.
+    /// Allows a new decision whether to wait, after an ACK, a timer or a write. Calls of [`Sender::next`] without such
+    /// a cause have no effect.
     pub(crate) fn reconsider_burst(&mut self) {
         self.burst.waits = false;
     }
 
-    /// True if the current segment is the last of a burst of several. It carries PSH, so that the receiver doesn't wait for
-    /// more.
+    /// True if the current segment is the last of a burst of several. It carries PSH, so that the receiver doesn't wait
+    /// for more.
     pub(super) fn ends_burst(&self) -> bool {
         self.burst.left == 0 && self.burst.segments > 1
     }

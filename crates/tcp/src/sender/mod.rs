@@ -1,8 +1,8 @@
 //! The sending half: ACKs, transmission, timer [RFC 9293 §3.8; Linux tcp_input.c tcp_ack, tcp_output.c tcp_write_xmit].
 //! [`crate::recovery`] finds and repairs losses.
 //!
-//! Offsets count from the initial sequence number: 0 is the SYN, 1 the first data byte. `snd.nxt` is below `snd.max` only
-//! while Tahoe, Reno or NewReno retransmits after a timeout or collapse.
+//! Offsets count from the initial sequence number: 0 is the SYN, 1 the first data byte. `snd.nxt` is below `snd.max`
+//! only while Tahoe, Reno or NewReno retransmits after a timeout or collapse.
 
 mod ack;
 mod burst;
@@ -78,12 +78,7 @@ impl Sender {
             snd_wnd: 0,
             write_seq: 1,
             closing: false,
-            scoreboard: Scoreboard::new(
-                config.connection.mss,
-                config.unit(),
-                config.uses_rack(),
-                cc.wants_rates,
-            ),
+            scoreboard: Scoreboard::new(config.connection.mss, config.unit(), config.uses_rack(), cc.wants_rates),
             cc,
             rtt: RttEstimator::new(config.rto),
             fine_rtt: config.recovery.fine_timeouts.then(|| Box::new(fine())),
@@ -119,8 +114,8 @@ impl Sender {
         if self.config.uses_sack() { self.scoreboard.pipe() } else { self.snd.outstanding() }
     }
 
-    /// Bytes sent and not acknowledged cumulatively, as they count in the window [Linux include/linux/tcp.h struct tcp_sock
-    /// packets_out].
+    /// Bytes sent and not acknowledged cumulatively, as they count in the window [Linux include/linux/tcp.h struct
+    /// tcp_sock packets_out].
     fn outstanding(&self) -> u64 {
         self.scoreboard.counted(self.snd.max - self.snd.una, self.scoreboard.segment_count() as u64)
     }

@@ -4,7 +4,7 @@
 //! echo       timer: the echoed timestamp [RFC 7323 §4.1], or one timed segment a round trip [RFC 6298 §3];
 //!            smallest RTT and congestion control: the newest segment that was sent once
 //! segments   timer: the oldest segment that was sent once; congestion control: the newest. The echo is used if a
-//!            retransmission makes the segments ambiguous        [Linux tcp_input.c tcp_clean_rtx_queue, tcp_ack_update_rtt]
+//!            retransmission makes the segments ambiguous   [Linux tcp_input.c tcp_clean_rtx_queue, tcp_ack_update_rtt]
 //! ```
 
 use super::Sender;

@@ -105,8 +105,8 @@ impl Sender {
         quiet
     }
 
-    /// Writes the next segment that window, receiver and pacing allow into `out`, and records it as sent. Returns false if
-    /// they allow none.
+    /// Writes the next segment that window, receiver and pacing allow into `out`, and records it as sent. Returns false
+    /// if they allow none.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.is_held_by_pacing(now) {
             self.check_space(now);
@@ -134,8 +134,8 @@ impl Sender {
         self.recovery.state == CaState::Open && !self.cc.wants_rates
     }
 
-    /// True if new segments are all that can be sent, and ACKs of new data all that can be expected, and neither stack nor
-    /// algorithm needs more than usual at each of them; see [`Sender::next_bulk`].
+    /// True if new segments are all that can be sent, and ACKs of new data all that can be expected, and neither stack
+    /// nor algorithm needs more than usual at each of them; see [`Sender::next_bulk`].
     pub(crate) fn is_bulk(&self) -> bool {
         let (cc, config) = (&self.cc, &self.config);
         let wants_more = cc.wants_sent || cc.wants_arrivals || cc.wants_rates;
@@ -168,9 +168,7 @@ impl Sender {
             match self.next_by_window() {
                 Usual::Unknown => return BulkStep::Any,
                 Usual::New { .. } if self.snd.nxt + self.mss() >= self.write_seq => return BulkStep::Any,
-                Usual::New { limit, available }
-                    if !(self.config.uses_rack() && self.waits_for_burst(limit, now)) =>
-                {
+                Usual::New { limit, available } if !(self.config.uses_rack() && self.waits_for_burst(limit, now)) => {
                     return BulkStep::Send(self.send_bulk(limit, available, now));
                 }
                 Usual::New { .. } | Usual::Blocked => {}
@@ -184,8 +182,8 @@ impl Sender {
         }
     }
 
-    /// Sends a full segment of bulk data; `limit`: bytes that the window allows; `available`: bytes that are there and that the
-    /// receiver allows.
+    /// Sends a full segment of bulk data; `limit`: bytes that the window allows; `available`: bytes that are there and
+    /// that the receiver allows.
     #[inline(always)]
     fn send_bulk(&mut self, limit: u64, available: u64, now: Time) -> NewSegment {
         let mut out = Outgoing::default();
@@ -241,13 +239,7 @@ impl Sender {
     #[inline(always)]
     fn after_sending(&mut self, out: &Outgoing, now: Time) {
         let timer_is_set = if self.config.uses_rack() {
-            self.recovery.probe_timer_is_set(
-                out.retransmission,
-                &self.timer,
-                &self.scoreboard,
-                &self.config,
-                now,
-            )
+            self.recovery.probe_timer_is_set(out.retransmission, &self.timer, &self.scoreboard, &self.config, now)
         } else {
             self.timer.expires.is_some()
         };
@@ -265,8 +257,8 @@ impl Sender {
         recovery.on_sent(repeated, &mut cx);
     }
 
-    /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
-    /// returns true. Returns false if more has to be checked. Not for stacks that validate cwnd after each attempt.
+    /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this,
+    /// and returns true. Returns false if more has to be checked. Not for stacks that validate cwnd after each attempt.
     #[inline(always)] // it has two callers
     fn fills_window(&mut self, available: u64, now: Time) -> bool {
         if available < self.mss() || self.is_in_burst() || self.cc.wants_sent || self.pacer.holds(now) {
@@ -286,12 +278,11 @@ impl Sender {
         self.note_cwnd_limited(true);
     }
 
-    /// Decides the usual cases in few steps: recovery surely allows nothing but a new segment, and a full segment is there
-    /// that the receiver allows. The window allows it or not, or a longer burst is awaited.
+    /// Decides the usual cases in few steps: recovery surely allows nothing but a new segment, and a full segment is
+    /// there that the receiver allows. The window allows it or not, or a longer burst is awaited.
     #[inline(always)] // it has one caller
     fn usual_next(&mut self, nothing_outstanding: bool) -> Usual {
-        let usual =
-            self.recovery.sends_new_data() && self.scoreboard.is_intact() && self.snd.nxt == self.snd.max;
+        let usual = self.recovery.sends_new_data() && self.scoreboard.is_intact() && self.snd.nxt == self.snd.max;
         if !usual || nothing_outstanding {
             return Usual::Unknown;
         }
@@ -391,7 +382,8 @@ impl Sender {
         }
     }
 
-    /// Reports a segment with payload to congestion control, if it is the first one outstanding or each one is reported.
+    /// Reports a segment with payload to congestion control, if it is the first one outstanding or each one is
+    /// reported.
     #[inline(never)]
     fn notify_sent(&mut self, out: &Outgoing, flight: u64, last_sent_at: Time, now: Time) {
         if flight == 0 {
@@ -509,8 +501,9 @@ impl Sender {
             self.note_cwnd_limited(true);
             return false;
         }
-        // DIVERGES [RFC 9293 §3.7.4]: only an outstanding segment that isn't full counts, so that the end of a message need not wait
-        // for the full segments before it [Minshall et al. 1999; Linux tcp_output.c tcp_nagle_check, tcp_minshall_check].
+        // DIVERGES [RFC 9293 §3.7.4]: only an outstanding segment that isn't full counts, so that the end of a message
+        // need not wait for the full segments before it [Minshall et al. 1999; Linux tcp_output.c tcp_nagle_check,
+        // tcp_minshall_check].
         if self.config.buffer.nagle && len < self.mss() && !fin_due && una < self.snd.sml {
             self.note_cwnd_limited(false);
             return false;

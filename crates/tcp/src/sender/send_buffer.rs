@@ -2,19 +2,21 @@
 //! tcp_sendmsg_locked, tcp_xmit_size_goal; tcp_input.c tcp_check_space, tcp_sndbuf_expand].
 //!
 //! ```text
-//! piece     as long as the longest burst, at most half the largest window offered (tcp_bound_to_half_wnd): at first that
-//!           of the SYN-ACK, which isn't scaled; a shorter piece is extended by the next write
+//! piece     as long as the longest burst, at most half the largest window offered (tcp_bound_to_half_wnd): at first
+//!           that of the SYN-ACK, which isn't scaled; a shorter piece is extended by the next write
 //! memory    payload, and 832 bytes for each piece and each burst outstanding; SACKed data is merged, up to 17 segments
 //!           (tcp_shift_skb_data)
-//! full      no new piece after the memory reaches the buffer's size, at first `send_buffer_start`, at most `send_buffer`:
-//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable), after everything is sent
-//!           that the window allows
-//! size      follows cwnd while the application waits, twice the memory of its segments, with BBR three times, when a burst
-//!           (tcp_event_new_data_sent) or an ACK (tcp_check_space) leaves cwnd partly unused (tcp_should_expand_sndbuf)
-//! writing   a complete piece is sent at once if nothing waits before it, as one burst (tcp_push_one); what remains of it is
-//!           extended again. A marked piece, and the end of writing, let everything go that the window allows
-//! PSH       the last segment before the application waits; a piece that ends more than half of the largest window after
-//!           the last one marked (forced_push), or after the end of a write, which is 256 KiB long; the last of all
+//! full      no new piece after the memory reaches the buffer's size, at first `send_buffer_start`, at most
+//!           `send_buffer`: the application waits. It continues when a third of the buffer is free
+//!           (sk_stream_is_writeable), after everything is sent that the window allows
+//! size      follows cwnd while the application waits, twice the memory of its segments, with BBR three times, when a
+//!           burst (tcp_event_new_data_sent) or an ACK (tcp_check_space) leaves cwnd partly unused
+//!           (tcp_should_expand_sndbuf)
+//! writing   a complete piece is sent at once if nothing waits before it, as one burst (tcp_push_one); what remains of
+//!           it is extended again. A marked piece, and the end of writing, let everything go that the window allows
+//! PSH       the last segment before the application waits; a piece that ends more than half of the largest window
+//!           after the last one marked (forced_push), or after the end of a write, which is 256 KiB long; the last of
+//!           all
 //! ```
 
 use super::Sender;
@@ -170,7 +172,8 @@ impl Sender {
         MAX_PIECE.min(self.max_window() / 2).max(self.mss()) / self.mss() * self.mss()
     }
 
-    /// Removes pieces that were sent; lets the application continue if a burst was sent only because it completed a piece.
+    /// Removes pieces that were sent; lets the application continue if a burst was sent only because it completed a
+    /// piece.
     pub(super) fn continue_writing(&mut self) {
         if self.buffer.turn == Turn::App {
             self.let_application_write(true);
@@ -216,8 +219,8 @@ impl Sender {
         is_small(payload) && is_small(self.buffer.memory(payload, self.sacked_of_outstanding()))
     }
 
-    /// Lets the application write, unless it waits. Returns true if it has completed something to send. `may_send`: false if
-    /// nothing can be sent now, so that it writes to the end.
+    /// Lets the application write, unless it waits. Returns true if it has completed something to send. `may_send`:
+    /// false if nothing can be sent now, so that it writes to the end.
     #[inline]
     pub(super) fn let_application_write(&mut self, may_send: bool) -> bool {
         self.config.pacing.tso && !self.buffer.full && self.write_pieces(may_send)

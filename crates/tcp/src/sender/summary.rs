@@ -1,5 +1,5 @@
-//! Makes the summary of an ACK: the data that it newly reports. The same pass updates the scoreboard and the delivery rate
-//! [Linux tcp_input.c tcp_clean_rtx_queue, tcp_sacktag_write_queue].
+//! Makes the summary of an ACK: the data that it newly reports. The same pass updates the scoreboard and the delivery
+//! rate [Linux tcp_input.c tcp_clean_rtx_queue, tcp_sacktag_write_queue].
 
 use super::Sender;
 use crate::ack::{AckSummary, IncomingAck};
@@ -116,11 +116,8 @@ impl Sender {
         summary.delivered = self.delivery_rate.delivered() - delivered_before;
         // Before the first ACK of data the last window is that of the SYN-ACK, which isn't scaled [RFC 7323 §2.2].
         let comparable = self.snd.una > 1 || self.config.uses_rack();
-        summary.duplicate = acked == 0
-            && !sacked
-            && ack.may_be_duplicate
-            && (same_window || !comparable)
-            && ack.dsack.is_none();
+        summary.duplicate =
+            acked == 0 && !sacked && ack.may_be_duplicate && (same_window || !comparable) && ack.dsack.is_none();
         if self.ecn.mode != EcnMode::Off {
             let delivered = self.newly_delivered(summary.delivered);
             summary.marks = self.ecn.read(ack.flags, ack.accecn, &delivered, self.mss());
@@ -138,8 +135,8 @@ impl Sender {
         Delivered { bytes, payload, segments, unit: self.scoreboard.unit() }
     }
 
-    /// The same for an acknowledgment without SACK blocks of everything below `ack`, while the scoreboard is intact: each
-    /// segment was sent once, in the order of its offset.
+    /// The same for an acknowledgment without SACK blocks of everything below `ack`, while the scoreboard is intact:
+    /// each segment was sent once, in the order of its offset.
     #[inline(always)]
     pub(super) fn process_expected_ack(&mut self, ack: u64, echo: Option<u32>, now: Time) -> AckSummary {
         let delivered_before = self.delivery_rate.delivered();
@@ -172,9 +169,8 @@ impl Sender {
         self.buffer.note_ack();
         // A stack that takes round trips from segments needs the echo only if none was acknowledged whole.
         let clock = self.config.connection.timestamp_clock;
-        let echo = echo
-            .filter(|_| sent.is_none() || !self.config.rto.rtt_from_segments)
-            .map(|echo| sent_at(echo, now, clock));
+        let echo =
+            echo.filter(|_| sent.is_none() || !self.config.rto.rtt_from_segments).map(|echo| sent_at(echo, now, clock));
         let summary = AckSummary {
             acked,
             delivered: self.delivery_rate.delivered() - delivered_before,

@@ -4,11 +4,11 @@
 //! ```text
 //! now        cwnd limited sending at the last attempt
 //! window     cwnd did so within the last window of data; in slow start also while it is less than twice the data
-//!            outstanding, so that it keeps doubling although its last part isn't used          (tcp_is_cwnd_limited)
+//!            outstanding, so that it keeps doubling although its last part isn't used  (tcp_is_cwnd_limited)
 //!
-//! RFC 2861   neither limited nor grown for an RTO: ssthresh at least a half and a quarter of cwnd, cwnd halfway down to the part
-//!            in use (tcp_cwnd_application_limited), unless the application waits for the send buffer; each RTO of an idle
-//!            time halves it, down to the initial window                                                     (tcp_cwnd_restart)
+//! RFC 2861   neither limited nor grown for an RTO: ssthresh at least a half and a quarter of cwnd, cwnd halfway down
+//!            to the part in use (tcp_cwnd_application_limited), unless the application waits for the send buffer; each
+//!            RTO of an idle time halves it, down to the initial window                              (tcp_cwnd_restart)
 //! ```
 
 use super::Sender;
@@ -27,8 +27,8 @@ pub(super) struct CwndUsage {
     /// Most bytes outstanding in the current window of data (max_packets_out), and the end of that window.
     max_outstanding: u64,
     cwnd_usage_seq: u64,
-    /// The time since which cwnd has neither limited sending nor grown, nor the application waited for the send buffer [Linux
-    /// tcp_input.c tcp_cong_avoid, tcp_new_space], and the most bytes outstanding since then.
+    /// The time since which cwnd has neither limited sending nor grown, nor the application waited for the send buffer
+    /// [Linux tcp_input.c tcp_cong_avoid, tcp_new_space], and the most bytes outstanding since then.
     pub(super) snd_cwnd_stamp: Time,
     snd_cwnd_used: u64,
 }
@@ -114,10 +114,7 @@ impl Sender {
         self.usage.snd_cwnd_used = 0;
         let cwnd = self.cc.control.cwnd;
         if used < cwnd {
-            let ev = CwndValidation {
-                cwnd: self.whole((cwnd + used) / 2.0),
-                ssthresh: self.three_quarters_of_cwnd(),
-            };
+            let ev = CwndValidation { cwnd: self.whole((cwnd + used) / 2.0), ssthresh: self.three_quarters_of_cwnd() };
             self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
         }
     }
@@ -145,8 +142,7 @@ impl Sender {
                 cwnd = self.whole(cwnd / 2.0);
                 idle -= rto;
             }
-            let ev =
-                CwndValidation { cwnd: cwnd.max(initial_window), ssthresh: self.three_quarters_of_cwnd() };
+            let ev = CwndValidation { cwnd: cwnd.max(initial_window), ssthresh: self.three_quarters_of_cwnd() };
             self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
             initial_window = ev.cwnd;
             (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
@@ -169,7 +165,8 @@ impl Sender {
         (window / mss).floor() * mss
     }
 
-    /// Ticks of the stack's clock from one time to another; ns without such a clock [Linux include/net/tcp.h tcp_jiffies32].
+    /// Ticks of the stack's clock from one time to another; ns without such a clock [Linux include/net/tcp.h
+    /// tcp_jiffies32].
     fn ticks_since(&self, from: Time, to: Time) -> u64 {
         let tick = self.config.rto.timer_tick.0.max(1);
         (to.0 / tick).saturating_sub(from.0 / tick)

@@ -40,8 +40,7 @@ const MSS: u64 = 1448;
 fn a_full_window_gives_the_window_over_a_round_trip() {
     // Ten segments at once, then one with each ACK: 10 * 1448 bytes each 100 ms, after the first round trip.
     let cc = CcRecorder::new(10.0 * MSS as f64);
-    let _ =
-        wire(&cc, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives)).send(100).until_done();
+    let _ = wire(&cc, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives)).send(100).until_done();
     let rates = rates(&cc);
     assert_eq!(rates.len(), 100);
     // The i-th ACK of the first round trip has delivered i segments since nothing was outstanding.
@@ -60,8 +59,7 @@ fn a_full_window_gives_the_window_over_a_round_trip() {
 fn paced_segments_are_spaced_in_bursts() {
     // 1448 bytes each 10 ms = 1,158,400 bit/s; bursts of two.
     let cc = CcRecorder::new(100.0 * MSS as f64).paced(Rate(1_158_400), 2 * MSS);
-    let wire =
-        wire(&cc, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives)).send(21).until_done();
+    let wire = wire(&cc, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives)).send(21).until_done();
     let times: Vec<u64> = wire.sent.iter().map(|s| s.at.0 / 1_000_000).collect();
     // The handshake takes 100 ms. Nothing else is sent: the number of segments is odd.
     let expected: Vec<u64> = (0..21).map(|i| 100 + 20 * (i / 2)).collect();
@@ -90,8 +88,9 @@ fn samples_are_marked_while_the_application_limits_sending() {
     wire.sender.write(100 * MSS);
     wire.run_until(0.75);
     let marks: Vec<bool> = rates(&cc).iter().map(|r| r.app_limited).collect();
-    // The application had no data after the first two. The next were sent after an idle time; the mark covers them until more
-    // than the data then in flight is delivered: the whole first window of ten. From the second window on the path limits.
+    // The application had no data after the first two. The next were sent after an idle time; the mark covers them
+    // until more than the data then in flight is delivered: the whole first window of ten. From the second window on
+    // the path limits.
     assert_eq!(&marks[..2], [true, true]);
     assert!(marks[2..12].iter().all(|m| *m));
     assert!(marks[12..40].iter().all(|m| !*m), "{marks:?}");

@@ -1,5 +1,5 @@
-//! Every byte of a connection arrives exactly once and in order, whatever the wire does. The wire itself checks each delivery
-//! against its own model (see [`dumbbell_testkit::wire`]).
+//! Every byte of a connection arrives exactly once and in order, whatever the wire does. The wire itself checks each
+//! delivery against its own model (see [`dumbbell_testkit::wire`]).
 
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use dumbbell_units::Dur;
@@ -50,8 +50,8 @@ proptest! {
 
 #[test]
 fn a_retransmission_may_be_unnecessary_when_pacing_allows_it() {
-    // With 30 % loss these seeds lead to a retransmission that pacing holds until all outstanding data has arrived, while more
-    // data is to be sent.
+    // With 30 % loss these seeds lead to a retransmission that pacing holds until all outstanding data has arrived,
+    // while more data is to be sent.
     for seed in [2, 10, 14, 26] {
         let _ = Wire::new("bbr3", "linux", &[], faulty(seed, 0.3, 0.0, 0.0)).send(600).until_done();
     }
@@ -60,8 +60,7 @@ fn a_retransmission_may_be_unnecessary_when_pacing_allows_it() {
 #[test]
 fn a_window_smaller_than_the_unit_of_its_field_stays_open() {
     // At most 256 MiB: the field counts 8 KiB, and the two segments at the start are less.
-    let wire =
-        Wire::new("sack", "linux", &[("window_start", "2 packets")], Box::new(|_, _, _| Fate::Arrives));
+    let wire = Wire::new("sack", "linux", &[("window_start", "2 packets")], Box::new(|_, _, _| Fate::Arrives));
     let _ = wire.send(60).until_done();
 }
 
@@ -69,8 +68,7 @@ fn a_window_smaller_than_the_unit_of_its_field_stays_open() {
 fn a_clean_wire_sends_nothing_twice() {
     for v in dumbbell_cc::registry() {
         for preset in ["rfc", "ns2", "linux"] {
-            let wire =
-                Wire::new(v.name, preset, &[], Box::new(|_, _, _| Fate::Arrives)).send(500).until_done();
+            let wire = Wire::new(v.name, preset, &[], Box::new(|_, _, _| Fate::Arrives)).send(500).until_done();
             assert_eq!((wire.resent(), wire.sent.len()), (vec![], 500), "{} {preset}", v.name);
             assert_eq!(wire.receiver.duplicate_bytes(), 0);
         }

@@ -25,8 +25,8 @@ fn marked(cc: &CcRecorder) -> u64 {
 
 #[test]
 fn marks_cause_one_reduction_in_each_window() {
-    // A window of 10, every second segment of the first two windows marked: the first mark causes a reduction, the others of
-    // that window don't, then the next one does.
+    // A window of 10, every second segment of the first two windows marked: the first mark causes a reduction, the
+    // others of that window don't, then the next one does.
     for feedback in ["classic", "dctcp", "accurate"] {
         let changes = [("ecn", "true"), ("ecn_feedback", feedback)];
         let (cc, wire) = wire(10, &changes, marking(&[0, 2, 4, 6, 8, 12, 14, 16, 18]));
@@ -46,7 +46,8 @@ fn without_ecn_nothing_is_marked() {
 
 #[test]
 fn proportional_rate_reduction_shrinks_the_window_after_a_mark() {
-    // Reno with a window of 20 in avoidance and one mark: PRR needs a round trip from 20 to 10; the window doesn't grow.
+    // Reno with a window of 20 in avoidance and one mark: PRR needs a round trip from 20 to 10; the window doesn't
+    // grow.
     let faults = marking(&[200]);
     let changes = [("ecn", "true"), ("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
     let mut wire = Wire::new("sack", "linux", &changes, faults);
@@ -69,7 +70,8 @@ fn proportional_rate_reduction_shrinks_the_window_after_a_mark() {
 
 #[test]
 fn algorithms_that_count_marks_reduce_themselves() {
-    // All packets are marked: alpha stays at 1, so that each round trip of 100 ms halves the window of 20, to at least 2.
+    // All packets are marked: alpha stays at 1, so that each round trip of 100 ms halves the window of 20, to at
+    // least 2.
     let all: Faults<'static> = Box::new(|_, _, _| Fate::Marked);
     let start = [("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
     let mut wire = Wire::new("dctcp", "linux", &start, all);

@@ -16,8 +16,8 @@ const WITHOUT: [(&str, &str); 2] = [("tlp", "false"), ("undo", "none")];
 
 #[test]
 fn a_spurious_timeout_retransmits_one_segment() {
-    // Window 4 at 0.1 s, late: the timer at 0.1 + 0.3 s retransmits 0. Its ACK at 0.5 s allows new segments instead of 1 to 3,
-    // which arrive at 0.53 s; their ACKs show that they were not lost.
+    // Window 4 at 0.1 s, late: the timer at 0.1 + 0.3 s retransmits 0. Its ACK at 0.5 s allows new segments instead of
+    // 1 to 3, which arrive at 0.53 s; their ACKs show that they were not lost.
     let (cc, wire) = linux(4, &WITHOUT, delay_spike(4));
     let wire = wire.send(30).until_done();
     assert_eq!(resent(&wire), [(400, 0)]);
@@ -28,7 +28,8 @@ fn a_spurious_timeout_retransmits_one_segment() {
 
 #[test]
 fn without_frto_all_are_retransmitted() {
-    // The window of two after the ACK of 0 is used for 1 and 2; the ACK of the original 1 allows 3 before its own ACK arrives.
+    // The window of two after the ACK of 0 is used for 1 and 2; the ACK of the original 1 allows 3 before its own ACK
+    // arrives.
     let changes = [WITHOUT[0], WITHOUT[1], ("frto", "false")];
     let (cc, wire) = linux(4, &changes, delay_spike(4));
     let wire = wire.send(30).until_done();

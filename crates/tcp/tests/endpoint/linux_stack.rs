@@ -1,8 +1,8 @@
-//! Common parts of the tests of the stack `linux`: congestion control with a constant window (one segment after a timeout,
-//! then growing back), on a wire with a round trip of 100 ms.
+//! Common parts of the tests of the stack `linux`: congestion control with a constant window (one segment after a
+//! timeout, then growing back), on a wire with a round trip of 100 ms.
 //!
-//! The handshake takes 100 ms and is the first sample: srtt 100 ms, timeout 300 ms, smallest RTT 100 ms. The first data is
-//! sent at 0.1 s. Timers are exact and the receive window is open from the start, unless a test changes that.
+//! The handshake takes 100 ms and is the first sample: srtt 100 ms, timeout 300 ms, smallest RTT 100 ms. The first data
+//! is sent at 0.1 s. Timers are exact and the receive window is open from the start, unless a test changes that.
 
 use dumbbell_tcp::Config;
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
@@ -11,10 +11,7 @@ use dumbbell_testkit::wire::{self, Fate, Faults, Wire};
 pub(crate) const MSS: u64 = 1448;
 
 /// Returns the changes of a test, after those that all tests have.
-pub(crate) fn with_usual<'a>(
-    usual: &[(&'a str, &'a str)],
-    changes: &[(&'a str, &'a str)],
-) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn with_usual<'a>(usual: &[(&'a str, &'a str)], changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let mut all = vec![("timer_tick", "0 ms"), ("autotuning", "false")];
     all.extend(usual);
     all.retain(|(name, _)| changes.iter().all(|(n, _)| n != name));
@@ -23,11 +20,7 @@ pub(crate) fn with_usual<'a>(
 }
 
 /// Returns a connection with a window of `segments`; changes are applied after the preset.
-pub(crate) fn linux<'a>(
-    segments: u64,
-    changes: &[(&str, &str)],
-    faults: Faults<'a>,
-) -> (CcRecorder, Wire<'a>) {
+pub(crate) fn linux<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (CcRecorder, Wire<'a>) {
     with_config(segments, config(&[], changes), faults)
 }
 
@@ -68,8 +61,8 @@ pub(crate) fn responses(cc: &CcRecorder) -> Vec<String> {
 
 #[test]
 fn the_receivers_window_is_no_limit_by_cwnd() {
-    // cwnd 100, the receiver offers 20 segments: sending waits for the receiver, also where a longer burst is awaited [Linux
-    // tcp_output.c tcp_tso_should_defer].
+    // cwnd 100, the receiver offers 20 segments: sending waits for the receiver, also where a longer burst is awaited
+    // [Linux tcp_output.c tcp_tso_should_defer].
     let (cc, wire) = linux(100, &[("window", "20 packets")], Box::new(|_, _, _| Fate::Arrives));
     let wire = wire.send(400).until_done();
     assert!(wire.sent.len() >= 400);
@@ -80,8 +73,8 @@ fn the_receivers_window_is_no_limit_by_cwnd() {
 
 #[test]
 fn a_small_send_buffer_limits_as_the_application_does() {
-    // cwnd 100, the send buffer holds about 40 segments: when the application may write again, all is sent [Linux tcp_rate.c
-    // tcp_rate_check_app_limited].
+    // cwnd 100, the send buffer holds about 40 segments: when the application may write again, all is sent [Linux
+    // tcp_rate.c tcp_rate_check_app_limited].
     let app_limited = |buffer: &str| {
         let changes = [("send_buffer_start", buffer), ("send_buffer", buffer)];
         let (cc, wire) = linux(100, &changes, Box::new(|_, _, _| Fate::Arrives));

@@ -1,5 +1,5 @@
-//! The endpoint on a wire with faults: acknowledgments, loss recovery, timers, ECN, the events of congestion control, and that
-//! each byte is delivered exactly once.
+//! The endpoint on a wire with faults: acknowledgments, loss recovery, timers, ECN, the events of congestion control,
+//! and that each byte is delivered exactly once.
 
 mod acks;
 mod bulk;

@@ -7,11 +7,7 @@ use dumbbell_units::Dur;
 /// Segment `number` is late by `ms` when it is sent for the first time.
 fn late(number: u64, ms: u64) -> Faults<'static> {
     Box::new(move |forward, count, segment| {
-        if forward && segment.payload > 0 && count == number {
-            Fate::Late(Dur::millis(ms))
-        } else {
-            Fate::Arrives
-        }
+        if forward && segment.payload > 0 && count == number { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
     })
 }
 
@@ -35,9 +31,9 @@ fn with_ticks_it_expires_at_a_tick() {
 
 #[test]
 fn a_loss_during_a_recovery_starts_another() {
-    // Window 10. Segment 3 is lost, and its retransmission; so is segment 15, the first sent after the start of recovery at
-    // 0.2 s. At 0.3 s both are found lost and are retransmitted. The ACK of 3 at 0.4 s ends the recovery, which covers the data
-    // sent before it; 15 is not acknowledged yet.
+    // Window 10. Segment 3 is lost, and its retransmission; so is segment 15, the first sent after the start of
+    // recovery at 0.2 s. At 0.3 s both are found lost and are retransmitted. The ACK of 3 at 0.4 s ends the recovery,
+    // which covers the data sent before it; 15 is not acknowledged yet.
     let mut sent = [0; 100];
     let faults: Faults<'static> = Box::new(move |forward, _, segment| {
         let offset = segment.seq.0.wrapping_sub((u32::MAX - 5_000).wrapping_add(1));
@@ -73,9 +69,9 @@ fn three_sacks_do_not_wait() {
 
 #[test]
 fn after_reordering_three_sacks_wait_too() {
-    // Segment 0 of the first window of four is late by 10 ms: observed when it arrives after the others. Three SACKs cause its
-    // retransmission at 0.2 s, which arrives twice, and its D-SACK doubles the reordering window. In a later window the first
-    // one is lost: now the window, 2 * 100 / 4 = 50 ms, is added to the round trip.
+    // Segment 0 of the first window of four is late by 10 ms: observed when it arrives after the others. Three SACKs
+    // cause its retransmission at 0.2 s, which arrives twice, and its D-SACK doubles the reordering window. In a later
+    // window the first one is lost: now the window, 2 * 100 / 4 = 50 ms, is added to the round trip.
     let faults: Faults<'static> = Box::new(|forward, count, segment| match count {
         _ if !forward || segment.payload == 0 => Fate::Arrives,
         0 => Fate::Late(Dur::millis(10)),
@@ -94,9 +90,9 @@ fn after_reordering_three_sacks_wait_too() {
 
 #[test]
 fn a_lost_retransmission_is_found_by_later_segments() {
-    // Window 10. Segment 3 is lost, and its retransmission. The ACKs of recovery allow new segments; the SACK of the first one
-    // sent after the retransmission arrives a round trip later and shows that it is lost. One loss is reported to congestion
-    // control: it is one recovery.
+    // Window 10. Segment 3 is lost, and its retransmission. The ACKs of recovery allow new segments; the SACK of the
+    // first one sent after the retransmission arrives a round trip later and shows that it is lost. One loss is
+    // reported to congestion control: it is one recovery.
     let mut lost = 0;
     let faults: Faults<'static> = Box::new(move |forward, _, segment| {
         let offset = segment.seq.0.wrapping_sub((u32::MAX - 5_000).wrapping_add(1));
@@ -115,8 +111,8 @@ fn a_lost_retransmission_is_found_by_later_segments() {
 
 #[test]
 fn a_timeout_marks_only_old_segments_as_lost() {
-    // Two windows of one segment each: 0 is sent at 0.1 s and lost. The application writes one more just before the timer
-    // expires at 0.4 s (no probes): that one is only 50 ms old and is not retransmitted.
+    // Two windows of one segment each: 0 is sent at 0.1 s and lost. The application writes one more just before the
+    // timer expires at 0.4 s (no probes): that one is only 50 ms old and is not retransmitted.
     let (cc, mut wire) = linux(10, &[("tlp", "false"), ("nagle", "false")], losing(&[0]));
     wire.receiver.listen();
     wire.sender.connect();

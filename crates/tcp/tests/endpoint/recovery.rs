@@ -1,10 +1,10 @@
-//! One to four losses in a window of 16 [Fall & Floyd 1996]: the segments that each loss recovery retransmits, and whether it
-//! needs the timer.
+//! One to four losses in a window of 16 [Fall & Floyd 1996]: the segments that each loss recovery retransmits, and
+//! whether it needs the timer.
 //!
-//! The set-up: an ACK for every segment, initial window 2, so that slow start sends segments 0-1, 2-5, 6-13 and 14-29 in
-//! its first four round trips of 100 ms. Segment 14 is the first of the fourth and the first to be lost: 14-29 are
-//! outstanding, cwnd is 16 and the duplicate ACKs are those of 15-29, as far as they arrive. Limited transmit adds
-//! 30 and 31.
+//! The set-up: an ACK for every segment, initial window 2, so that slow start sends segments 0-1, 2-5, 6-13 and 14-29
+//! in its first four round trips of 100 ms. Segment 14 is the first of the fourth and the first to be lost: 14-29 are
+//! outstanding, cwnd is 16 and the duplicate ACKs are those of 15-29, as far as they arrive. Limited transmit adds 30
+//! and 31.
 
 use dumbbell_testkit::wire::{Wire, losing};
 
@@ -39,7 +39,8 @@ fn one_loss_is_repaired_by_one_fast_retransmit() {
 #[test]
 fn two_losses_halve_renos_window_twice_and_the_others_once() {
     let drops = [14, 28];
-    // Tahoe resends from 14 on, whose ACK is 28; cwnd is 2 by now, so that 28 and 29, which had arrived, are retransmitted.
+    // Tahoe resends from 14 on, whose ACK is 28; cwnd is 2 by now, so that 28 and 29, which had arrived, are
+    // retransmitted.
     assert_eq!(lose("tahoe", &drops), (vec![14, 28, 29], 1, 0));
     // Reno: recovery ends with the ACK 28. cwnd is 8; the segments sent in recovery (32, 33, .. as the inflated window
     // 8 + 3 + 11 further duplicates allows) cause three more duplicates: a second fast retransmit.
@@ -87,17 +88,11 @@ fn newreno_needs_a_round_trip_for_each_hole_and_sack_does_not() {
 
 #[test]
 fn a_lost_retransmission_needs_the_timer() {
-    // The 33rd data segment sent (number 32) is the retransmission of 14, after 0-29 and the two of limited transmit. It is
-    // lost as well.
+    // The 33rd data segment sent (number 32) is the retransmission of 14, after 0-29 and the two of limited transmit.
+    // It is lost as well.
     for variant in ["tahoe", "reno", "newreno", "sack"] {
         // Enough data and window, so that SACK always has new segments and needs no rescue retransmission.
-        let set_up = [
-            SET_UP[0],
-            SET_UP[1],
-            SET_UP[2],
-            ("window", "1000 packets"),
-            ("initial_ssthresh", "100 packets"),
-        ];
+        let set_up = [SET_UP[0], SET_UP[1], SET_UP[2], ("window", "1000 packets"), ("initial_ssthresh", "100 packets")];
         let wire = Wire::new(variant, "rfc", &set_up, losing(&[14, 32])).send(300).until_done();
         assert_eq!((&wire.resent()[..2], wire.sender.counters().timeouts), (&[14, 14][..], 1), "{variant}");
     }
@@ -111,8 +106,8 @@ fn with_one_reduction_per_window_the_timer_repairs_renos_second_loss() {
 
 #[test]
 fn without_limited_transmit_two_duplicates_send_nothing() {
-    // Window of 3 after the initial window: only two duplicates arrive, so that the timer repairs the loss. With limited
-    // transmit each of them allows a new segment, and these cause the third.
+    // Window of 3 after the initial window: only two duplicates arrive, so that the timer repairs the loss. With
+    // limited transmit each of them allows a new segment, and these cause the third.
     let three = [("initial_window", "3 packets"), ("initial_ssthresh", "2 packets")];
     let without: Vec<_> = three.iter().copied().chain([("limited_transmit", "false")]).collect();
     assert_eq!(lose_with("newreno", &[0], &without), (vec![0], 0, 1));

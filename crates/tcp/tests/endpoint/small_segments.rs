@@ -1,5 +1,5 @@
-//! Segments that aren't full: with `count_segments` each takes a segment of the window, as in Linux [Linux include/net/tcp.h
-//! tcp_packets_in_flight]; else its bytes do. And windows after an idle time, in whole segments.
+//! Segments that aren't full: with `count_segments` each takes a segment of the window, as in Linux [Linux
+//! include/net/tcp.h tcp_packets_in_flight]; else its bytes do. And windows after an idle time, in whole segments.
 
 use crate::linux_stack::{MSS, config};
 use dumbbell_tcp::Config;
@@ -71,7 +71,8 @@ fn an_ack_delivers_as_much_as_it_frees() {
     assert_eq!(acks.iter().map(|(_, lost)| lost).sum::<u64>(), MSS);
 }
 
-/// Returns the windows to which a pause of `idle` seconds leads, in segments: cwnd and ssthresh at least; None if it changes nothing.
+/// Returns the windows to which a pause of `idle` seconds leads, in segments: cwnd and ssthresh at least; None if it
+/// changes nothing.
 fn after_idle(cwnd: u64, idle: f64) -> Option<(f64, f64)> {
     let cc = CcRecorder::new((cwnd * MSS) as f64);
     let calls = cc.clone();
@@ -90,8 +91,9 @@ fn after_idle(cwnd: u64, idle: f64) -> Option<(f64, f64)> {
 
 #[test]
 fn an_idle_time_leaves_whole_segments() {
-    // [Linux tcp_output.c tcp_cwnd_restart, include/net/tcp.h tcp_current_ssthresh]: the timeout is 300 ms, 75 ticks. cwnd is
-    // halved for each that passed, but the first ends with the restart; ssthresh becomes a half and a quarter of cwnd.
+    // [Linux tcp_output.c tcp_cwnd_restart, include/net/tcp.h tcp_current_ssthresh]: the timeout is 300 ms, 75 ticks.
+    // cwnd is halved for each that passed, but the first ends with the restart; ssthresh becomes a half and a quarter
+    // of cwnd.
     assert_eq!(after_idle(27, 0.4), Some((13.0, 13.0 + 6.0)));
     assert_eq!(after_idle(103, 0.7), Some((25.0, 51.0 + 25.0)));
     assert_eq!(after_idle(23, 5.0), Some((10.0, 11.0 + 5.0)));
@@ -103,8 +105,8 @@ fn an_idle_time_leaves_whole_segments() {
 
 #[test]
 fn a_window_that_isnt_used_is_kept_while_acks_arrive() {
-    // A segment each 200 ms: each ACK shows that the window could grow [Linux tcp_input.c tcp_cong_avoid], so that it is never
-    // taken as unused for an RTO.
+    // A segment each 200 ms: each ACK shows that the window could grow [Linux tcp_input.c tcp_cong_avoid], so that it
+    // is never taken as unused for an RTO.
     let cc = CcRecorder::new(50.0 * MSS as f64);
     let calls = cc.clone();
     let mut wire = connected(cc, &[], &[]);

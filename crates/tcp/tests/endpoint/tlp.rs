@@ -7,8 +7,8 @@ use dumbbell_wire::TcpFlags;
 
 #[test]
 fn two_round_trips_after_the_last_ack_the_last_segment_is_sent_again() {
-    // Five segments at 0.1 s, the last two lost. ACKs of 0 to 2 at 0.2 s; two are outstanding: probe at 0.2 + 2 * 0.1 s,
-    // the last one. Its SACK at 0.5 s shows that 3 is lost.
+    // Five segments at 0.1 s, the last two lost. ACKs of 0 to 2 at 0.2 s; two are outstanding: probe at 0.2 + 2 * 0.1
+    // s, the last one. Its SACK at 0.5 s shows that 3 is lost.
     let (cc, wire) = linux(5, &[], losing(&[3, 4]));
     let wire = wire.send(5).until_done();
     assert_eq!(timeline(&wire)[5..], [(400, 4, true), (500, 3, true)]);
@@ -17,8 +17,8 @@ fn two_round_trips_after_the_last_ack_the_last_segment_is_sent_again() {
 
 #[test]
 fn the_probe_of_a_single_segment_allows_for_a_delayed_ack_but_not_beyond_the_timeout() {
-    // The last of five is lost: one outstanding, 2 * 100 + 200 ms would be 0.6 s; the timeout of 300 ms from the last ACK
-    // is earlier.
+    // The last of five is lost: one outstanding, 2 * 100 + 200 ms would be 0.6 s; the timeout of 300 ms from the last
+    // ACK is earlier.
     let (_, wire) = linux(5, &[], losing(&[4]));
     let wire = wire.send(5).until_done();
     assert_eq!(timeline(&wire)[5..], [(500, 4, true)]);
@@ -34,8 +34,8 @@ fn the_probe_of_a_single_segment_allows_for_a_delayed_ack_but_not_beyond_the_tim
 
 #[test]
 fn new_data_is_preferred_as_a_probe() {
-    // A window of two, both lost. The probe at 0.1 + 0.2 s is the next segment, beyond the window. Its SACK at 0.4 s shows
-    // that both are lost; PRR allows one for it, and the next with the ACK of that.
+    // A window of two, both lost. The probe at 0.1 + 0.2 s is the next segment, beyond the window. Its SACK at 0.4 s
+    // shows that both are lost; PRR allows one for it, and the next with the ACK of that.
     let (_, wire) = linux(2, &[], losing(&[0, 1]));
     let wire = wire.send(10).until_done();
     assert_eq!(
@@ -47,8 +47,8 @@ fn new_data_is_preferred_as_a_probe() {
 
 #[test]
 fn the_timeout_follows_a_single_probe() {
-    // Everything is lost: the probe repeats the only segment at 0.4 s (the timeout of 0.3 s after 0.1 s is earlier than 2 * 0.1
-    // + 0.2 s), then the timer is restarted: 0.7 s, and doubles.
+    // Everything is lost: the probe repeats the only segment at 0.4 s (the timeout of 0.3 s after 0.1 s is earlier than
+    // 2 * 0.1 + 0.2 s), then the timer is restarted: 0.7 s, and doubles.
     let (cc, wire) = linux(1, &[], losing(&[0, 1, 2]));
     let wire = wire.send(1).until_done();
     assert_eq!(timeline(&wire), [(100, 0, false), (400, 0, true), (700, 0, true), (1300, 0, true)]);
@@ -57,8 +57,8 @@ fn the_timeout_follows_a_single_probe() {
 
 #[test]
 fn a_loss_that_the_probe_repaired_is_a_loss() {
-    // The last segment written is lost and the probe repairs it. The ACK of data written later shows that only one of the two
-    // arrived: one loss is reported to congestion control.
+    // The last segment written is lost and the probe repairs it. The ACK of data written later shows that only one of
+    // the two arrived: one loss is reported to congestion control.
     let probe = |faults| {
         let (cc, mut wire) = linux(5, &[("idle_restart", "false")], faults);
         wire.receiver.listen();

@@ -8,13 +8,15 @@ use proptest::prelude::*;
 
 /// The first data segment is late by `ms`.
 fn late(ms: u64) -> Faults<'static> {
-    Box::new(move |forward, count, segment| {
-        if forward && segment.payload > 0 && count == 0 { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
-    })
+    Box::new(
+        move |forward, count, segment| {
+            if forward && segment.payload > 0 && count == 0 { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
+        },
+    )
 }
 
-/// Five segments at 0.1 s, the first late by 60 ms: SACKs of four at 0.2 s cause its retransmission. The original arrives at
-/// 0.21 s, its ACK at 0.26 s; the retransmission arrives at 0.25 s and is reported as a duplicate at 0.3 s.
+/// Five segments at 0.1 s, the first late by 60 ms: SACKs of four at 0.2 s cause its retransmission. The original
+/// arrives at 0.21 s, its ACK at 0.26 s; the retransmission arrives at 0.25 s and is reported as a duplicate at 0.3 s.
 fn spurious(undo: &str) -> (Vec<String>, Vec<(u64, u64)>) {
     let (cc, mut wire) = linux(5, &[("undo", undo)], late(60));
     wire.receiver.listen();
@@ -72,8 +74,8 @@ fn one_of_two_retransmissions_reported_is_not_enough() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// If segments are late but never lost, the window is soon as large as before the reduction: three round trips after the
-    /// retransmission. The delay is at most 150 ms.
+    /// If segments are late but never lost, the window is soon as large as before the reduction: three round trips
+    /// after the retransmission. The delay is at most 150 ms.
     #[test]
     fn lateness_alone_costs_no_window(
         variant in prop::sample::select(vec!["sack", "cubic", "westwood", "htcp", "bic"]),
@@ -109,10 +111,10 @@ proptest! {
     }
 }
 
-/// A segment every 30 ms after the first ten. 0 is lost twice, 13, 16 and 17 once. 0 is retransmitted at 400 ms, 13 at 430 ms;
-/// the ACK of 0 at 500 ms ends the recovery of the data outstanding at 200 ms, and another starts at once, in which 16 is
-/// retransmitted at 520 ms. The ACK of 13 at 530 ms echoes a time before that, but after the first retransmission of all:
-/// nothing was spurious, and 17 is retransmitted next.
+/// A segment every 30 ms after the first ten. 0 is lost twice, 13, 16 and 17 once. 0 is retransmitted at 400 ms, 13 at
+/// 430 ms; the ACK of 0 at 500 ms ends the recovery of the data outstanding at 200 ms, and another starts at once, in
+/// which 16 is retransmitted at 520 ms. The ACK of 13 at 530 ms echoes a time before that, but after the first
+/// retransmission of all: nothing was spurious, and 17 is retransmitted next.
 #[test]
 fn the_ack_of_an_earlier_retransmission_is_not_that_of_an_original() {
     let mut times = [0; 24];
@@ -127,8 +129,7 @@ fn the_ack_of_an_earlier_retransmission_is_not_that_of_an_original() {
         if lost { Fate::Lost } else { Fate::Arrives }
     });
     let cc = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
-    let changes =
-        with_usual(&[("send_quantum", "segment"), ("pacing_credit", "0")], &[("undo", "timestamps")]);
+    let changes = with_usual(&[("send_quantum", "segment"), ("pacing_credit", "0")], &[("undo", "timestamps")]);
     let copy = cc.clone();
     let wire = Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", &changes, faults);
     let wire = wire.send(24).until_done();

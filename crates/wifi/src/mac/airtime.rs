@@ -2,8 +2,8 @@
 //! [Linux net/mac80211/tx.c ieee80211_next_txq; net/mac80211/sta_info.c ieee80211_sta_register_airtime].
 //!
 //! ```text
-//! next     the first station in the list. It stays first until its deficit is below zero; then it gets one weight (256 µs)
-//!          more and moves to the end [net/mac80211/tx.c __ieee80211_schedule_txq]
+//! next     the first station in the list. It stays first until its deficit is below zero; then it gets one weight (256
+//!          µs) more and moves to the end [net/mac80211/tx.c __ieee80211_schedule_txq]
 //! charge   the airtime of frames to the station, and of its own frames if it was active within 100 ms
 //! ```
 //! Not modeled: airtime queue limits (AQL); the MAC takes no frame before it can send it.

@@ -4,11 +4,11 @@
 //! the medium is idle from t on     slots count from t + AIFS; the device may send when its counter is zero
 //! it becomes busy                  the counter keeps the slots that are left
 //! a transmission ends              a new counter, uniform in 0..=cw; cw doubles after a failure
-//! a packet comes                   to an idle medium: the device may send at once, if AIFS has passed and no slots are left;
-//!                                  to a busy medium: with a new counter, if no slots are left
+//! a packet comes                   to an idle medium: the device may send at once, if AIFS has passed and no slots are
+//!                                  left; to a busy medium: with a new counter, if no slots are left
 //! ```
-//! After a frame that failed, every device waits for EIFS instead of AIFS. For the senders this stands for the ACK timeout,
-//! which has about the same length.
+//! After a frame that failed, every device waits for EIFS instead of AIFS. For the senders this stands for the ACK
+//! timeout, which has about the same length.
 
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};

@@ -46,8 +46,8 @@ impl Feed {
         }
     }
 
-    /// The station that the MAC serves next. `open`: it has frames to send again. `blocked`: its discipline holds its packets
-    /// back.
+    /// The station that the MAC serves next. `open`: it has frames to send again. `blocked`: its discipline holds its
+    /// packets back.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -69,9 +69,7 @@ impl Feed {
                     open(s)
                         || match &queues[s] {
                             StationQueue::Saturated { .. } => true,
-                            StationQueue::Discipline(queue) => {
-                                queue.backlog().packets > 0 && !blocked.contains(&s)
-                            }
+                            StationQueue::Discipline(queue) => queue.backlog().packets > 0 && !blocked.contains(&s),
                         }
                 };
                 (0..queues.len()).filter(|s| has_packets(*s)).for_each(|s| airtime.wake(s));
@@ -80,12 +78,7 @@ impl Feed {
         }
     }
 
-    fn fill_ring(
-        &mut self,
-        station_of: StationOf<'_>,
-        cx: &mut QdiscContext,
-        taken: &mut dyn FnMut(&mut Packet),
-    ) {
+    fn fill_ring(&mut self, station_of: StationOf<'_>, cx: &mut QdiscContext, taken: &mut dyn FnMut(&mut Packet)) {
         let Feed::Shared { queue, ring, places } = self else { return };
         while ring.len() < *places {
             let Some(mut packet) = queue.dequeue(cx) else { return };
@@ -150,15 +143,13 @@ impl Feed {
         match self {
             Feed::Saturated { .. } => Backlog::default(),
             Feed::Shared { queue, .. } => queue.backlog(),
-            Feed::PerStation { queues, .. } => {
-                queues.iter().fold(Backlog::default(), |sum, queue| match queue {
-                    StationQueue::Saturated { .. } => sum,
-                    StationQueue::Discipline(queue) => {
-                        let Backlog { packets, bytes } = queue.backlog();
-                        Backlog { packets: sum.packets + packets, bytes: sum.bytes + bytes }
-                    }
-                })
-            }
+            Feed::PerStation { queues, .. } => queues.iter().fold(Backlog::default(), |sum, queue| match queue {
+                StationQueue::Saturated { .. } => sum,
+                StationQueue::Discipline(queue) => {
+                    let Backlog { packets, bytes } = queue.backlog();
+                    Backlog { packets: sum.packets + packets, bytes: sum.bytes + bytes }
+                }
+            }),
         }
     }
 

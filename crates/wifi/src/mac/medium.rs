@@ -140,8 +140,7 @@ impl Medium {
         let access = self.devices.iter().map(|d| d.backoff.access(from, self.timing.slot)).min();
         self.next = access.unwrap_or(Time::NEVER);
         // A shaper may hold packets of a device that has nothing else to send.
-        let held =
-            self.devices.iter().filter(|d| d.current.is_none()).filter_map(|d| d.feed.next_ready()).min();
+        let held = self.devices.iter().filter(|d| d.current.is_none()).filter_map(|d| d.feed.next_ready()).min();
         if let Some(at) = held {
             self.next = self.next.min(at.max(Time(self.cx.now.0 + 1)));
         }
@@ -239,8 +238,7 @@ impl Medium {
         let mut place = 0;
         while frames < places && place < SPAN {
             if place == window.frames.len() {
-                let Some((packet, ip)) = d.feed.take(receiver_number, &station_of, &mut self.cx, &mut taken)
-                else {
+                let Some((packet, ip)) = d.feed.take(receiver_number, &station_of, &mut self.cx, &mut taken) else {
                     break;
                 };
                 window.push(packet, ip + self.header + LLC_FCS);
@@ -264,15 +262,7 @@ impl Medium {
         self.collect_drops(device > 0);
         let mode_of = &self.modes.all[mode];
         let frame = mode_of.duration(if frames > 1 { bytes } else { single });
-        OnAir {
-            device,
-            receiver: receiver_number,
-            mode,
-            frames: frames as u32,
-            acked: false,
-            frame,
-            exchange: frame,
-        }
+        OnAir { device, receiver: receiver_number, mode, frames: frames as u32, acked: false, frame, exchange: frame }
     }
 
     /// The only frame on the air is received, or not.
@@ -392,8 +382,7 @@ impl Medium {
             let (station, bytes, waiting) = self.background[n];
             for _ in waiting..BACKGROUND_BACKLOG {
                 let flow = BACKGROUND + n as u32;
-                let packet =
-                    Packet { bytes, flow, body: u32::MAX, class: 0, ecn: Ecn::NOT_ECT, enqueued: now };
+                let packet = Packet { bytes, flow, body: u32::MAX, class: 0, ecn: Ecn::NOT_ECT, enqueued: now };
                 self.cx.link_busy = true;
                 self.background[n].2 += 1;
                 self.devices[0].feed.enqueue(station, packet, &mut self.cx);
@@ -432,10 +421,8 @@ impl Medium {
     pub fn backlog(&self, up: bool) -> Backlog {
         if up {
             let feeds = self.devices[1..].iter().map(|d| d.feed.backlog());
-            return feeds.fold(Backlog::default(), |a, b| Backlog {
-                packets: a.packets + b.packets,
-                bytes: a.bytes + b.bytes,
-            });
+            return feeds
+                .fold(Backlog::default(), |a, b| Backlog { packets: a.packets + b.packets, bytes: a.bytes + b.bytes });
         }
         let mut backlog = self.devices[0].feed.backlog();
         for &(_, bytes, waiting) in &self.background {

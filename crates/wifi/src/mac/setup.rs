@@ -44,8 +44,7 @@ impl Medium {
         let stream = |of: &str, what: &str| Stream::new(seed, &format!("{path}/{of}/{what}"));
         let overhead = timing.sifs + modes.slowest().duration(ACK) + modes.all[0].duration(0);
         let rate_control = |device: &str, to: &str| {
-            let minstrel =
-                || MinstrelHt::new(&modes, aggregates, overhead, stream(device, &format!("rates/{to}")));
+            let minstrel = || MinstrelHt::new(&modes, aggregates, overhead, stream(device, &format!("rates/{to}")));
             RateControl::new(plan.rate_control, &modes, minstrel)
         };
         let backoff = |of: &str| Backoff::new((plan.cw_min, plan.cw_max), stream(of, "backoff"));
@@ -55,12 +54,9 @@ impl Medium {
         let fading = (plan.fading_db, Dur(plan.fading_ns));
         let channels = stations
             .iter()
-            .map(|(name, signal, _)| {
-                Channel::new(plan.receiver(), *signal, fading, stream(name, "fading"), &modes)
-            })
+            .map(|(name, signal, _)| Channel::new(plan.receiver(), *signal, fading, stream(name, "fading"), &modes))
             .collect();
-        let ring =
-            |queue| Feed::Shared { queue, ring: VecDeque::new(), places: if aggregates { RING } else { 1 } };
+        let ring = |queue| Feed::Shared { queue, ring: VecDeque::new(), places: if aggregates { RING } else { 1 } };
 
         let mut down = queues.down.into_iter();
         let mut shared = Vec::new();
@@ -113,11 +109,7 @@ impl Medium {
             // [IEEE 802.11-2016 §10.3.7], with AIFS in place of DIFS
             eifs: timing.sifs + modes.slowest().duration(ACK) + difs,
             header: if plan.standard.has_aggregation() { QOS_HEADER } else { HEADER },
-            longest: if aggregates {
-                modes.all[..modes.data].iter().map(longest).collect()
-            } else {
-                Vec::new()
-            },
+            longest: if aggregates { modes.all[..modes.data].iter().map(longest).collect() } else { Vec::new() },
             modes,
             timing,
             retry_limit: plan.retry_limit,

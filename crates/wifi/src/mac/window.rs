@@ -1,8 +1,9 @@
 //! The frames on their way from one device to another: the window of the block ACK [IEEE 802.11-2016 §10.24].
 //!
-//! A frame leaves the window when it was delivered and acknowledged, or dropped. The receiver passes packets on in their order: those
-//! behind a missing one wait until that has arrived or is given up. (The sender then moves the receiver's window with a
-//! block ACK request; its airtime is not modeled.) A frame whose ACK was lost is sent again, but delivered once.
+//! A frame leaves the window when it was delivered and acknowledged, or dropped. The receiver passes packets on in
+//! their order: those behind a missing one wait until that has arrived or is given up. (The sender then moves the
+//! receiver's window with a block ACK request; its airtime is not modeled.) A frame whose ACK was lost is sent again,
+//! but delivered once.
 
 use dumbbell_qdisc::Packet;
 use std::collections::VecDeque;
@@ -35,14 +36,7 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn push(&mut self, packet: Option<Packet>, bytes: u32) {
-        self.frames.push_back(Frame {
-            packet,
-            bytes,
-            failures: 0,
-            on_air: false,
-            received: false,
-            acked: false,
-        });
+        self.frames.push_back(Frame { packet, bytes, failures: 0, on_air: false, received: false, acked: false });
         self.open += 1;
     }
 
@@ -61,7 +55,8 @@ impl Window {
         }
     }
 
-    /// Gives up the frames that have failed too often. Those that were not received are lost: `lose` gets their packets.
+    /// Gives up the frames that have failed too often. Those that were not received are lost: `lose` gets their
+    /// packets.
     pub(crate) fn give_up(&mut self, limit: u32, mut lose: impl FnMut(Option<Packet>)) {
         let open = &mut self.open;
         self.frames.retain_mut(|f| {

@@ -1,17 +1,19 @@
 //! Packet error rates in Gaussian noise, by SNR, rate and length.
 //!
 //! ```text
-//! OFDM   bit error rate p of Gray-coded BPSK, QPSK and QAM; then the union bound of the convolutional code with generators
-//!        (133, 171) and hard decisions: error events of weight d have the probability D^d, D = sqrt(4 p (1 - p))
+//! OFDM   bit error rate p of Gray-coded BPSK, QPSK and QAM; then the union bound of the convolutional code with
+//!        generators (133, 171) and hard decisions: error events of weight d have the probability D^d, D = sqrt(4 p (1
+//!        - p))
 //!        p_e = 1 / (2 b) sum a_d D^d,   packet error rate = 1 - (1 - p_e)^bits
 //! DSSS   Q(sqrt(11 snr)) at 1 Mbit/s, Q(sqrt(5.5 snr)) at 2 Mbit/s
 //! CCK    union bound over the code words
 //! ```
-//! Sources: the method and the weights a_d of the code and its punctured forms are those of NIST's error model [G. Pei and
-//! T. Henderson, "Validation of OFDM error rate model in ns-3", 2010]; b is the number of input bits of a punctured
-//! step. The bit error rates of DSSS and CCK are those of IEEE Std 802.15.2-2003 (coexistence with 802.11b). The spatial streams of
-//! MIMO do not disturb each other. LDPC codes, soft decisions and fast fading are not modeled: a real receiver is about 2 dB
-//! better, a real channel worse. The implementation margin of [`crate::WifiPlan`] covers the difference.
+//! Sources: the method and the weights a_d of the code and its punctured forms are those of NIST's error model [G. Pei
+//! and T. Henderson, "Validation of OFDM error rate model in ns-3", 2010]; b is the number of input bits of a punctured
+//! step. The bit error rates of DSSS and CCK are those of IEEE Std 802.15.2-2003 (coexistence with 802.11b). The
+//! spatial streams of MIMO do not disturb each other. LDPC codes, soft decisions and fast fading are not modeled: a
+//! real receiver is about 2 dB better, a real channel worse. The implementation margin of [`crate::WifiPlan`] covers
+//! the difference.
 
 use crate::phy::mode::{Coding, Mode, Modulation};
 
@@ -36,12 +38,8 @@ fn bit_error_rate(bits: u32, snr: f64) -> f64 {
 fn weights(coding: Coding) -> (f64, i32, i32, &'static [f64]) {
     match coding {
         Coding::Half => (1.0, 10, 2, &[36.0, 211.0, 1404.0, 11_633.0, 77_433.0]),
-        Coding::TwoThirds => {
-            (2.0, 6, 1, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0])
-        }
-        Coding::ThreeQuarters => {
-            (3.0, 5, 1, &[42.0, 201.0, 1_492.0, 10_469.0, 62_935.0, 379_644.0, 2_253_373.0])
-        }
+        Coding::TwoThirds => (2.0, 6, 1, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0]),
+        Coding::ThreeQuarters => (3.0, 5, 1, &[42.0, 201.0, 1_492.0, 10_469.0, 62_935.0, 379_644.0, 2_253_373.0]),
         Coding::FiveSixths => (5.0, 4, 1, &[92.0, 528.0, 8_694.0, 79_453.0, 792_114.0, 7_375_573.0]),
     }
 }

@@ -130,13 +130,7 @@ impl Mode {
     }
 
     /// A rate of HT or VHT; None for a combination that the standard excludes.
-    fn high_throughput(
-        mcs: usize,
-        streams: u32,
-        width_mhz: u32,
-        short_guard: bool,
-        vht: bool,
-    ) -> Option<Mode> {
+    fn high_throughput(mcs: usize, streams: u32, width_mhz: u32, short_guard: bool, vht: bool) -> Option<Mode> {
         // Combinations whose bits do not fill the symbols [IEEE 802.11-2016 §21.5; Linux rc80211_minstrel_ht.c
         // minstrel_get_valid_vht_rates].
         let excluded = match width_mhz {

@@ -8,7 +8,8 @@
 //! 11n     9    16    -                 15     3        5 GHz [§19.4.4]
 //! 11ac    9    16    -                 15     3        [§21.4.4]
 //! ```
-//! Times in µs. DIFS = SIFS + 2 slots, AIFS = SIFS + AIFSN slots; 3 is the AIFSN of best effort, which 11n and 11ac use.
+//! Times in µs. DIFS = SIFS + 2 slots, AIFS = SIFS + AIFSN slots; 3 is the AIFSN of best effort, which 11n and 11ac
+//! use.
 
 use dumbbell_units::Dur;
 use schemars::JsonSchema;

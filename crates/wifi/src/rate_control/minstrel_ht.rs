@@ -1,18 +1,20 @@
 //! Minstrel-HT, the rate control of Linux [Linux net/mac80211/rc80211_minstrel_ht.c].
 //!
 //! ```text
-//! every 50 ms   success of each rate, through a low-pass filter          [minstrel_ht_calc_rate_stats, minstrel_filter_avg_add]
-//!               throughput = success / time of a frame of 1200 bytes; 0 below 10 % success, success counts as 90 % at most
-//!                                                                         [minstrel_ht_get_tp_avg]
-//!               the four rates with the most throughput; the one with the most success (above 75 %: the most throughput)
-//!                                                                         [minstrel_ht_sort_best_tp_rates, minstrel_ht_set_best_prob_rate]
+//! every 50 ms   success of each rate, through a low-pass filter
+//!                                                            [minstrel_ht_calc_rate_stats, minstrel_filter_avg_add]
+//!               throughput = success / time of a frame of 1200 bytes; 0 below 10 % success, success counts as 90 % at
+//!               most                                                                         [minstrel_ht_get_tp_avg]
+//!               the four rates with the most throughput; the one with the most success (above 75 %: the most
+//!               throughput)           [minstrel_ht_sort_best_tp_rates, minstrel_ht_set_best_prob_rate]
 //! a frame       tries the best three rates in turn, then the most reliable one            [minstrel_ht_update_rates]
-//! every 20 ms   one transmission probes another rate: of six probes three the next faster one, two a random faster one,
-//!               one between the fastest and the slowest rate in use       [minstrel_ht_get_rate, minstrel_sample_seq]
+//! every 20 ms   one transmission probes another rate: of six probes three the next faster one, two a random faster
+//!               one, one between the fastest and the slowest rate in use  [minstrel_ht_get_rate, minstrel_sample_seq]
 //! ```
-//! A group of rates is a number of streams. The statistics have an interval of HZ/20, probes one of HZ/50. The tries of a rate
-//! take at most 6 ms and are at most 7, as for a driver that states no limit [minstrel_ht_alloc, MINSTREL_SAMPLE_INTERVAL].
-//! Compared with the source of 6.12.117. Not modeled: groups by guard interval (the medium has one), RTS for fallback rates, A-MSDU.
+//! A group of rates is a number of streams. The statistics have an interval of HZ/20, probes one of HZ/50. The tries of
+//! a rate take at most 6 ms and are at most 7, as for a driver that states no limit [minstrel_ht_alloc,
+//! MINSTREL_SAMPLE_INTERVAL]. Compared with the source of 6.12.117. Not modeled: groups by guard interval (the medium
+//! has one), RTS for fallback rates, A-MSDU.
 
 use crate::phy::mode::Modes;
 use dumbbell_units::random::Stream;
@@ -48,8 +50,7 @@ enum Sample {
 }
 
 /// Order of the kinds of probes [minstrel_sample_seq].
-const SEQUENCE: [Sample; 6] =
-    [Sample::Inc, Sample::Jump, Sample::Inc, Sample::Jump, Sample::Inc, Sample::Slow];
+const SEQUENCE: [Sample; 6] = [Sample::Inc, Sample::Jump, Sample::Inc, Sample::Jump, Sample::Inc, Sample::Slow];
 
 /// Statistics of a rate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,8 +97,7 @@ impl MinstrelHt {
     pub fn new(modes: &Modes, aggregates: bool, overhead: Dur, random: Stream) -> MinstrelHt {
         let rates = modes.all[..modes.data].iter().map(|mode| {
             let duration = if aggregates {
-                mode.duration(AVG_PKT_SIZE * AVG_AMPDU_SIZE).saturating_sub(mode.duration(0)).0
-                    / AVG_AMPDU_SIZE
+                mode.duration(AVG_PKT_SIZE * AVG_AMPDU_SIZE).saturating_sub(mode.duration(0)).0 / AVG_AMPDU_SIZE
             } else {
                 mode.duration(AVG_PKT_SIZE + 4).0
             };
@@ -128,8 +128,8 @@ impl MinstrelHt {
         minstrel
     }
 
-    /// The rate of a transmission whose first frame has failed `failures` times before, and true if it is a probe: probes are
-    /// not aggregated [Linux drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr].
+    /// The rate of a transmission whose first frame has failed `failures` times before, and true if it is a probe:
+    /// probes are not aggregated [Linux drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr].
     pub fn choose(&mut self, now: Time, failures: u32) -> (usize, bool) {
         if failures == 0 {
             self.probing = false;
@@ -203,9 +203,7 @@ impl MinstrelHt {
         let mut best = [0; MAX_THR_RATES];
         for group in 0..self.groups {
             let mut last_prob = 0;
-            for rate in
-                (0..self.rates.len()).rev().filter(|&r| self.rates[r].group == group).collect::<Vec<_>>()
-            {
+            for rate in (0..self.rates.len()).rev().filter(|&r| self.rates[r].group == group).collect::<Vec<_>>() {
                 let stats = &mut self.rates[rate];
                 stats.calculate();
                 if stats.has_history {
@@ -308,8 +306,7 @@ impl MinstrelHt {
 
     /// [minstrel_ht_refill_sample_rates]
     fn refill_probes(&mut self) {
-        let durations =
-            [self.max_tp_rate[0], self.max_tp_rate[1], self.max_prob_rate].map(|r| self.rates[r].duration);
+        let durations = [self.max_tp_rate[0], self.max_tp_rate[1], self.max_prob_rate].map(|r| self.rates[r].duration);
         let fast = durations.iter().copied().min().unwrap_or(0);
         let slow = durations.iter().copied().max().unwrap_or(0);
         let rates = &self.rates;

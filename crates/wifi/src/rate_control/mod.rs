@@ -39,11 +39,7 @@ pub(crate) enum RateControl {
 }
 
 impl RateControl {
-    pub(crate) fn new(
-        plan: RateControlPlan,
-        modes: &Modes,
-        stream: impl FnOnce() -> MinstrelHt,
-    ) -> RateControl {
+    pub(crate) fn new(plan: RateControlPlan, modes: &Modes, stream: impl FnOnce() -> MinstrelHt) -> RateControl {
         match plan {
             RateControlPlan::Ideal {} => RateControl::Ideal,
             RateControlPlan::Fixed { rate_bps } => RateControl::Fixed(modes.find(rate_bps).unwrap_or(0)),

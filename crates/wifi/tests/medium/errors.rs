@@ -6,8 +6,8 @@ use dumbbell_wifi::phy::standard::Standard;
 
 #[test]
 fn sensitivities_are_those_of_the_standard() {
-    // Smallest signals at which at most 10 % of 1000-byte frames are lost, with the noise figure of 10 dB and the margin of 5 dB
-    // that the standard assumes [IEEE 802.11-2016 Table 17-18].
+    // Smallest signals at which at most 10 % of 1000-byte frames are lost, with the noise figure of 10 dB and the
+    // margin of 5 dB that the standard assumes [IEEE 802.11-2016 Table 17-18].
     let standard = [-82.0, -81.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0];
     let receiver = Receiver { noise_figure: 10.0, margin: 5.0 };
     let modes = Modes::new(Standard::A, 20, 1, false);

@@ -10,8 +10,7 @@ use dumbbell_wifi::{Event, WifiPlan};
 use proptest::prelude::*;
 
 fn plans() -> impl Strategy<Value = WifiPlan> {
-    let standard =
-        prop::sample::select(vec![Standard::B, Standard::A, Standard::G, Standard::N, Standard::Ac]);
+    let standard = prop::sample::select(vec![Standard::B, Standard::A, Standard::G, Standard::N, Standard::Ac]);
     let control = prop::sample::select(vec![RateControlPlan::Ideal {}, RateControlPlan::MinstrelHt {}]);
     let signals = prop::collection::vec(-92.0..-40.0f64, 1..5);
     let loads = prop::collection::vec((any::<bool>(), any::<bool>(), 40..1600u32), 0..4);
@@ -21,8 +20,7 @@ fn plans() -> impl Strategy<Value = WifiPlan> {
             plan.rate_control = control;
             plan.airtime_fairness = fair;
             plan.fading_db = fading;
-            plan.stations =
-                signals.iter().enumerate().map(|(n, dbm)| station(&format!("s{n}"), *dbm)).collect();
+            plan.stations = signals.iter().enumerate().map(|(n, dbm)| station(&format!("s{n}"), *dbm)).collect();
             plan.background = background(loads.len(), true, 1500);
             for (b, (up, down, bytes)) in plan.background.iter_mut().zip(loads) {
                 (b.up, b.down, b.packet_bytes) = (up || !down, down, bytes);

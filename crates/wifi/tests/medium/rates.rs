@@ -69,29 +69,24 @@ fn ideal_uses_the_best_rate_of_the_signal() {
 #[test]
 fn minstrel_finds_the_rate() {
     // On a channel that does not change it stays within a tenth of the ideal: one transmission in 20 ms is a probe.
-    let near = [
-        (Standard::G, -80.0),
-        (Standard::G, -70.0),
-        (Standard::N, -65.0),
-        (Standard::N, -76.0),
-        (Standard::N, -82.0),
-    ];
+    let near =
+        [(Standard::G, -80.0), (Standard::G, -70.0), (Standard::N, -65.0), (Standard::N, -76.0), (Standard::N, -82.0)];
     for (standard, dbm) in near {
         let (_, ideal) = at(RateControlPlan::Ideal {}, standard, dbm);
         let (_, minstrel) = at(RateControlPlan::MinstrelHt {}, standard, dbm);
         println!("{standard:?} {dbm} dBm: ideal {ideal:.1}, Minstrel-HT {minstrel:.1} Mbit/s");
         assert!(minstrel > 0.9 * ideal && minstrel < 1.02 * ideal, "{standard:?} {dbm}: {minstrel} {ideal}");
     }
-    // At -78 dBm 39 Mbit/s has a success of about 0.6, and 26 Mbit/s never fails. Because success counts as 90 % at most, both
-    // have the same throughput for Minstrel-HT: 0.6 x 39 = 0.9 x 26.
+    // At -78 dBm 39 Mbit/s has a success of about 0.6, and 26 Mbit/s never fails. Because success counts as 90 % at
+    // most, both have the same throughput for Minstrel-HT: 0.6 x 39 = 0.9 x 26.
     let (rate, _) = at(RateControlPlan::MinstrelHt {}, Standard::N, -78.0);
     assert!(rate > 29.0 && rate < 36.0, "{rate}");
 }
 
 #[test]
 fn a_slow_station_slows_all_down_unless_airtime_is_fair() {
-    // The performance anomaly [Heusse et al. 2003]: with one queue a station at -90 dBm and one at -40 dBm have the same throughput. With
-    // airtime fairness the fast one has about half of its throughput alone.
+    // The performance anomaly [Heusse et al. 2003]: with one queue a station at -90 dBm and one at -40 dBm have the
+    // same throughput. With airtime fairness the fast one has about half of its throughput alone.
     let mut plan = plan(Standard::N);
     plan.stations = vec![station("fast", -40.0), station("slow", -85.0)];
     let until = Time(5_000_000_000);
@@ -108,8 +103,5 @@ fn a_slow_station_slows_all_down_unless_airtime_is_fair() {
     plan.airtime_fairness = true;
     let (fair_fast, fair_slow) = both(&plan, &[0, 2]);
     println!("airtime fairness: fast {fair_fast:.1}, slow {fair_slow:.1} Mbit/s");
-    assert!(
-        (fair_fast / alone - 0.5).abs() < 0.06 && fair_slow < 0.75 * slow,
-        "{alone} {fair_fast} {fair_slow}"
-    );
+    assert!((fair_fast / alone - 0.5).abs() < 0.06 && fair_slow < 0.75 * slow, "{alone} {fair_fast} {fair_slow}");
 }

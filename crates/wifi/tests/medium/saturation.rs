@@ -5,8 +5,8 @@ use dumbbell_units::Dur;
 use dumbbell_wifi::phy::mode::Modes;
 use dumbbell_wifi::phy::standard::Standard;
 
-/// Saturation throughput of n stations with 1500-byte packets on 11a [Bianchi 2000, §IV, basic access], all devices waiting
-/// EIFS after a collision, Mbit/s.
+/// Saturation throughput of n stations with 1500-byte packets on 11a [Bianchi 2000, §IV, basic access], all devices
+/// waiting EIFS after a collision, Mbit/s.
 fn bianchi(n: u32, rate: usize) -> f64 {
     let modes = Modes::new(Standard::A, 20, 1, false);
     let (window, doublings) = (16.0f64, 6); // CWmin + 1, up to 1024
@@ -81,8 +81,8 @@ fn udp_alone(standard: Standard, mbit: u64, edit: impl FnOnce(&mut dumbbell_wifi
 
 #[test]
 fn one_station_alone_11g() {
-    // DIFS 28 + 7.5 slots 67.5 + data + 6 + SIFS 10 + ACK + 6. 54 Mbit/s: 20 + 4 ceil((22 + 8 x 1536) / 216) = 248, ACK at 24
-    // 20 + 4 ceil(134 / 96) = 28: 393.5 µs for 11776 bits.
+    // DIFS 28 + 7.5 slots 67.5 + data + 6 + SIFS 10 + ACK + 6. 54 Mbit/s: 20 + 4 ceil((22 + 8 x 1536) / 216) = 248, ACK
+    // at 24 20 + 4 ceil(134 / 96) = 28: 393.5 µs for 11776 bits.
     for (mbit, expected) in [(54, 29.93), (24, 17.28), (6, 5.27), (36, 23.11), (12, 9.83)] {
         let ours = udp_alone(Standard::G, mbit, |_| {});
         assert!((ours / expected - 1.0).abs() < 0.02, "{mbit}: {ours}");
@@ -91,7 +91,8 @@ fn one_station_alone_11g() {
 
 #[test]
 fn one_station_alone_11b() {
-    // DIFS 50 + 15.5 slots 310 + 192 + 12288 / 11 = 1117.1 -> 1118 + SIFS 10 + ACK at 11 Mbit/s 192 + 11: 1883 µs for 11776 bits.
+    // DIFS 50 + 15.5 slots 310 + 192 + 12288 / 11 = 1117.1 -> 1118 + SIFS 10 + ACK at 11 Mbit/s 192 + 11: 1883 µs for
+    // 11776 bits.
     let ours = udp_alone(Standard::B, 11, |_| {});
     assert!((ours / 6.25 - 1.0).abs() < 0.02, "{ours}");
 }

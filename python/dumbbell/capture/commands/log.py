@@ -14,11 +14,7 @@ from dumbbell.cli import front, output
 __all__ = ["log"]
 
 
-@front.command(
-    "log",
-    "dumbbell analyze log trace.pcap",
-    "tcpdump -w - -c 10000 | dumbbell analyze log -",
-)
+@front.command("log", "dumbbell analyze log trace.pcap", "tcpdump -w - -c 10000 | dumbbell analyze log -")
 @options.files_argument
 @options.reading()
 def log(files: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401

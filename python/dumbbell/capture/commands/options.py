@@ -24,9 +24,7 @@ files_argument = click.argument(
     help="Files in pcap or pcapng format, also compressed; patterns; or - for stdin.",
 )
 classified = click.option(
-    "--classify",
-    is_flag=True,
-    help="Estimate the congestion control of each long transfer, with the evidence.",
+    "--classify", is_flag=True, help="Estimate the congestion control of each long transfer, with the evidence."
 )
 intervals = click.option(
     "--interval", metavar="TIME", help="Length of the intervals of series, such as '100 ms'. Default: chosen."
@@ -39,9 +37,7 @@ def reading() -> Callable[[F], F]:
         click.option(
             "--rules", metavar="NAME", help="Rules of the labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell."
         ),
-        click.option(
-            "--from", "begin", metavar="TIME", help="From this time after the first packet, such as '10 s'."
-        ),
+        click.option("--from", "begin", metavar="TIME", help="From this time after the first packet, such as '10 s'."),
         click.option("--to", "end", metavar="TIME", help="Up to this time."),
         intervals,
         click.option("--no-tunnels", is_flag=True, help="Read the outer headers of tunnels only."),

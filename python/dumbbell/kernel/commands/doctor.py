@@ -29,8 +29,4 @@ def doctor(hosts: Path | None, as_json: bool) -> None:
         output.document(report.document())
         return
     for title, findings in report.sections.items():
-        output.print_table(
-            title,
-            ["", "state", "how to get it"],
-            [(f.name, f.state, f.remedy or "") for f in findings],
-        )
+        output.print_table(title, ["", "state", "how to get it"], [(f.name, f.state, f.remedy or "") for f in findings])

@@ -124,13 +124,7 @@ def validate(
 
 
 def _compare(
-    cases: Sequence[Case],
-    kernel: dict[str, Measured],
-    version: str,
-    *,
-    jobs: int,
-    out: Path | None,
-    as_json: bool,
+    cases: Sequence[Case], kernel: dict[str, Measured], version: str, *, jobs: int, out: Path | None, as_json: bool
 ) -> None:
     """Simulate the cases, and print and write the differences; exit code 1 if one is outside of the tolerances."""
     from dumbbell.backends import Simulator

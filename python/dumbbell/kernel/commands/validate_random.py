@@ -13,10 +13,7 @@ from dumbbell.cli import front, output
 __all__ = ["random"]
 
 
-@front.command(
-    "random",
-    "dumbbell validate random 60 --seed 7 --shrink 5 --out results/random",
-)
+@front.command("random", "dumbbell validate random 60 --seed 7 --shrink 5 --out results/random")
 @click.argument("number", type=click.IntRange(min=1), metavar="N", help="The number of scenarios.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Seed of the draws."

@@ -207,9 +207,7 @@ def _disciplines(found: Probe | None) -> Iterator[Finding]:
 def _offloads(found: Probe | None) -> Iterator[Finding]:
     for name, reason in found.offloads.items() if found is not None else ():
         state = "can be switched" if reason is None else f"can't be switched: {reason}"
-        yield Finding(
-            name, reason is None, state, None if reason is None else "use -o emulation=link, which has none"
-        )
+        yield Finding(name, reason is None, state, None if reason is None else "use -o emulation=link, which has none")
 
 
 def _clock() -> Iterator[Finding]:

@@ -117,11 +117,7 @@ class HostKernel(ABC):
     description: str
 
     def __init__(
-        self,
-        sample_ms: float,
-        calibration: Calibration,
-        allow_programs: Switch = "off",
-        hold: Switch = "off",
+        self, sample_ms: float, calibration: Calibration, allow_programs: Switch = "off", hold: Switch = "off"
     ) -> None:
         one_of("calibration", calibration, get_args(Calibration))
         self.hold = is_on("hold", hold)

@@ -74,9 +74,7 @@ class LinkEmulation(HostKernel):
         allowed = self.max_late_ms or max(packet_ms(plan), link["moderation_ms"])
         if link["late_p99_ms"] > allowed:
             reason = (
-                ""
-                if link["real_time"]
-                else "; without real-time priority (root) that is to be expected on a busy host"
+                "" if link["real_time"] else "; without real-time priority (root) that is to be expected on a busy host"
             )
             invalid.append(
                 f"one packet in a hundred was delivered more than {link['late_p99_ms']:.3g} ms late; "
@@ -90,9 +88,7 @@ class LinkEmulation(HostKernel):
                 "that the shortest queue holds"
             )
         if link["missed"]:
-            invalid.append(
-                f"{link['missed']} packets of the hosts were dropped before they reached the emulated link"
-            )
+            invalid.append(f"{link['missed']} packets of the hosts were dropped before they reached the emulated link")
         if link["refused_by_hosts"]:
             warnings.append(f"the hosts did not accept {link['refused_by_hosts']} packets")
         return invalid, warnings

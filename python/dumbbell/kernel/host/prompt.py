@@ -36,10 +36,7 @@ def in_host(network: LiveNetwork, host: str, command: Sequence[str], *, network_
     Ctrl-C reaches the command. A second one kills it.
     """
     command = command or [_interactive()]
-    with (
-        network.started(host, command, network_rights=network_rights) as process,
-        _interrupts_of(process),
-    ):
+    with network.started(host, command, network_rights=network_rights) as process, _interrupts_of(process):
         code = process.wait()
     return code if code >= 0 else 128 - code
 
@@ -173,11 +170,7 @@ class Prompt:
         # A session of its own: Ctrl-C doesn't reach it.
         process = self._background.enter_context(
             self.network.started(
-                host,
-                command[:-1],
-                network_rights=network_rights,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
+                host, command[:-1], network_rights=network_rights, stdin=subprocess.DEVNULL, start_new_session=True
             )
         )
         number = len(self._jobs) + 1
@@ -190,7 +183,5 @@ class Prompt:
 
         if len(words) != 1 or not words[0].isdigit() or int(words[0]) not in self._jobs:
             numbers = ", ".join(map(str, self._jobs)) or "there is none"
-            raise DumbbellError(
-                f"kill: {' '.join(words) or 'nothing'} given: the number of a job is needed: {numbers}"
-            )
+            raise DumbbellError(f"kill: {' '.join(words) or 'nothing'} given: the number of a job is needed: {numbers}")
         self._jobs[int(words[0])][1].kill()

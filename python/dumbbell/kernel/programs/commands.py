@@ -19,15 +19,7 @@ from dumbbell.kernel.programs.chromium import CHROMIUM, find_chromium
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.flow.programs import own_commands
 
-__all__ = [
-    "ProgramError",
-    "commands",
-    "in_plan",
-    "machine_refusal",
-    "prepare",
-    "refusal",
-    "without_consent",
-]
+__all__ = ["ProgramError", "commands", "in_plan", "machine_refusal", "prepare", "refusal", "without_consent"]
 
 HERE = Path(__file__).parent
 SCRIPTS = {

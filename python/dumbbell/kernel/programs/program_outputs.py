@@ -218,9 +218,7 @@ def _ping(output: str, row: dict[str, Any], tables: MutableMapping[str, Table], 
     }
 
 
-def _http(
-    output: str, row: dict[str, Any], transfers: list[dict[str, Any]], application: dict[str, Any]
-) -> list[str]:
+def _http(output: str, row: dict[str, Any], transfers: list[dict[str, Any]], application: dict[str, Any]) -> list[str]:
     """Read the downloads of curl or aioquic, one per line; returns a sentence for each with another version."""
     client = application["client"]["command"]
     asked = next(

@@ -67,11 +67,7 @@ async def download(address: str, port: int, path: str, qlog: bool) -> dict[str, 
     """Make one download."""
     logger = QuicFileLogger(str(Path.cwd())) if qlog else None
     configuration = QuicConfiguration(
-        is_client=True,
-        alpn_protocols=H3_ALPN,
-        verify_mode=ssl.CERT_NONE,
-        server_name="server.test",
-        quic_logger=logger,
+        is_client=True, alpn_protocols=H3_ALPN, verify_mode=ssl.CERT_NONE, server_name="server.test", quic_logger=logger
     )
     host = f"[{address}]" if ":" in address else address
     start = time.monotonic()

@@ -127,10 +127,7 @@ class Files:
         self.files.pop("key.pem", None)
 
     async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
+        self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         """Answer a request, or the start and the end of the server."""
         if scope["type"] == "lifespan":
@@ -142,11 +139,7 @@ class Files:
         path = self.files.get(scope["path"].removeprefix("/"))
         status, size = (404, 0) if path is None else (200, path.stat().st_size)
         kind = TYPES.get(path.suffix if path else "", b"application/octet-stream")
-        headers = [
-            (b"content-type", kind),
-            (b"content-length", str(size).encode()),
-            (b"cache-control", b"no-store"),
-        ]
+        headers = [(b"content-type", kind), (b"content-length", str(size).encode()), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         if path is not None:
             with path.open("rb") as file:

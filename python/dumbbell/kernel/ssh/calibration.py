@@ -115,7 +115,5 @@ def _sentences(value: dict[str, Any]) -> list[str]:
     rate, wanted = value["rate_bps"], value["expected_rate_bps"]
     if abs(rate - wanted) > TOLERANCES["rate"] * wanted:
         more = " or more" if rate > wanted else ""
-        found.append(
-            f"{path}: the rate is {rate * 1e-6:.4g} Mbit/s{more}, in the scenario {wanted * 1e-6:.4g} Mbit/s"
-        )
+        found.append(f"{path}: the rate is {rate * 1e-6:.4g} Mbit/s{more}, in the scenario {wanted * 1e-6:.4g} Mbit/s")
     return found

@@ -66,9 +66,7 @@ _XSTATE = [
 # Repeatable runs: with `dumbbell_seed=N` every request for the host's randomness returns the sequence of SplitMix64
 # instead. The option is removed from the command line, which the kernel mixes into its own generator.
 _SEED = Edit(
-    "arch/um/os-Linux/util.c",
-    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n",
-    _text("seed.c"),
+    "arch/um/os-Linux/util.c", "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n", _text("seed.c")
 )
 
 # A run ends with the process that started it, however that ends. And its memory has the same layout each time: the

@@ -116,11 +116,7 @@ def command_line(
 
 
 def _boot(
-    command: list[str],
-    place: Path,
-    memory_mb: int,
-    limit_s: float,
-    on_start: Callable[[subprocess.Popen[bytes]], None],
+    command: list[str], place: Path, memory_mb: int, limit_s: float, on_start: Callable[[subprocess.Popen[bytes]], None]
 ) -> str:
     """Run the kernel to its end; returns its output."""
     environment = {"HOME": str(place), "PATH": "/usr/bin:/bin"}

@@ -19,12 +19,7 @@ __all__ = ["TOLERANCES", "Comparison", "Difference", "compare", "distances"]
 
 Floats = npt.NDArray[np.float64]
 
-TOLERANCES = {
-    "goodput_bps": 0.01,
-    "cwnd_mean_packets": 0.05,
-    "srtt_mean_ms": 0.05,
-    "retransmitted_packets": 0.15,
-}
+TOLERANCES = {"goodput_bps": 0.01, "cwnd_mean_packets": 0.05, "srtt_mean_ms": 0.05, "retransmitted_packets": 0.15}
 """Largest relative difference that counts as the same."""
 FEW = 3
 """Difference in packets that is always within, even of a small number of packets."""
@@ -104,7 +99,4 @@ def distances(a: Floats, b: Floats) -> tuple[float | None, float | None]:
     mean = float(theirs.mean())
     if mean == 0:
         return None, None
-    return (
-        float(np.abs(ours - theirs).mean()) / mean,
-        float(np.abs(np.sort(ours) - np.sort(theirs)).mean()) / mean,
-    )
+    return (float(np.abs(ours - theirs).mean()) / mean, float(np.abs(np.sort(ours) - np.sort(theirs)).mean()) / mean)

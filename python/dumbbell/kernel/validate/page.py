@@ -125,9 +125,7 @@ def _pictures(
             if not len(ours.cwnd) or not len(theirs.cwnd):
                 continue
             c = found[case.name, ours.name]
-            apart_most = max(
-                (abs(d.relative) for d in c.differences.values() if np.isfinite(d.relative)), default=0.0
-            )
+            apart_most = max((abs(d.relative) for d in c.differences.values() if np.isfinite(d.relative)), default=0.0)
             worst[group] = max(worst[group], (len(c.outside), apart_most))
             title = rest if len(sim[case.name].flows) == 1 else f"{rest} {ours.name} ({ours.variant})"
             apart = "" if c.shape is None else f": shape {100 * c.shape:.0f} %"

@@ -167,6 +167,4 @@ def _picture(judged: Sequence[Judged]) -> Picture:
         share = np.arange(1, len(apart) + 1) / len(apart)
         curve = Curve("flows", "kernel", np.clip(apart, -SHOWN, SHOWN), share)
         panels.append(Panel(NAMES[figure], f"difference (%, up to {SHOWN:g})", "share of flows", [curve]))
-    return Picture(
-        "distribution", "Differences of the simulator from the kernel", "", panels, columns=2, markers=False
-    )
+    return Picture("distribution", "Differences of the simulator from the kernel", "", panels, columns=2, markers=False)

@@ -34,12 +34,7 @@ from dumbbell.scenario.flow.application import Transfer
 
 __all__ = ["GROUPS", "PRACTICAL", "Judged", "Outcome", "distribution", "groups", "judge", "short_transfers", "worst"]
 
-PRACTICAL = {
-    "goodput_bps": 0.05,
-    "cwnd_mean_packets": 0.05,
-    "srtt_mean_ms": 0.05,
-    "retransmitted_packets": 0.15,
-}
+PRACTICAL = {"goodput_bps": 0.05, "cwnd_mean_packets": 0.05, "srtt_mean_ms": 0.05, "retransmitted_packets": 0.15}
 """Largest relative difference of the means that counts as the same; for retransmissions also `FEW` packets."""
 LEVEL = 0.9545
 """Part of a normal distribution within two standard deviations."""

@@ -26,9 +26,7 @@ class FrameMeans:
         Columns that identify a row beside its cell.
     """
 
-    def __init__(
-        self, frame: pl.DataFrame, wanted: Sequence[tuple[str, str, float]], identity: Sequence[str]
-    ) -> None:
+    def __init__(self, frame: pl.DataFrame, wanted: Sequence[tuple[str, str, float]], identity: Sequence[str]) -> None:
         self._frame = frame
         self._wanted = [(name, heading, factor) for name, heading, factor in wanted if name in frame.columns]
         self._identity = [name for name in identity if name in frame.columns]

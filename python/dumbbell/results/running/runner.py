@@ -146,11 +146,7 @@ def _in(
 
 
 def _run(
-    scenario: Scenario,
-    backend: Backend,
-    store: Store | None,
-    only: Callable[[Cell], bool] | None,
-    how: _How,
+    scenario: Scenario, backend: Backend, store: Store | None, only: Callable[[Cell], bool] | None, how: _How
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
     chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]

@@ -238,9 +238,7 @@ DERIVED: dict[Frame, tuple[Derived, ...]] = {
             "(or the reply to a ping); null if a link's rate or delay changes over time.",
             formula=lambda _row, path, _stack: None if path is None else path.rtt_ms,
         ),
-        Derived(
-            name="rtt_excess_ms", kind="number", unit="ms", doc="rtt_mean_ms - idle_rtt_ms.", formula=_rtt_excess
-        ),
+        Derived(name="rtt_excess_ms", kind="number", unit="ms", doc="rtt_mean_ms - idle_rtt_ms.", formula=_rtt_excess),
         Derived(
             name="retransmission_overhead",
             kind="number",

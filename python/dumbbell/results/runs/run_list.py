@@ -77,10 +77,7 @@ class RunLog:
     """
 
     def __init__(
-        self,
-        cells: int = 1,
-        freeze: Callable[[Sequence[tuple[int, AnyRun]]], Unpack] = pack,
-        most: int | None = None,
+        self, cells: int = 1, freeze: Callable[[Sequence[tuple[int, AnyRun]]], Unpack] = pack, most: int | None = None
     ) -> None:
         self.damaged = 0
         self._cells = cells

@@ -145,9 +145,7 @@ def _by_window(results: Results, window_s: float, flows: Sequence[str] | None) -
     parts = []
     for run in results.runs:
         if not {f"flow/{name}" for name in names} <= set(results.tables(run)):
-            raise ResultsError(
-                "fairness over time needs series: set trace.series = true (--trace on the command line)"
-            )
+            raise ResultsError("fairness over time needs series: set trace.series = true (--trace on the command line)")
         rows = [row for row in run.flows if row["name"] in names]
         edges = edges_of(max(r["start_s"] for r in rows), min(r["stop_s"] for r in rows), window_s)
         tables = [results.table(run, f"flow/{name}") for name in names]

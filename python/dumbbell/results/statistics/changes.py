@@ -195,9 +195,7 @@ def _change(sample: _Sample, level: float) -> Change:
     test = compare_means(b, a, pairs=sample.paired, level=level)
     mean_a, mean_b = (float(np.nanmean(side)) for side in (a, b))
     where = (sample.cell, sample.who, sample.metric)
-    return Change(
-        *where, mean_a, mean_b, test.n, test.low, test.high, test.p, test.p, sample.paired, few=too_few(test)
-    )
+    return Change(*where, mean_a, mean_b, test.n, test.low, test.high, test.p, test.p, sample.paired, few=too_few(test))
 
 
 def _samples(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[str]) -> list[_Sample]:

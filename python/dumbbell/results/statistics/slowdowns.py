@@ -104,8 +104,7 @@ def slowdowns(
                 samples.append(np.array([_statistic(statistic, values[r]) for r in repetitions]))
     summaries = summarize_all(samples, statistic="mean", level=level)
     made = [
-        {**row, "n": s.n, "value": s.mean, "low": s.low, "high": s.high}
-        for row, s in zip(rows, summaries, strict=True)
+        {**row, "n": s.n, "value": s.mean, "low": s.low, "high": s.high} for row, s in zip(rows, summaries, strict=True)
     ]
     return pl.DataFrame(made, infer_schema_length=None).with_columns(pl.col("value", "low", "high").fill_nan(None))
 

@@ -105,9 +105,7 @@ class RunFolder:
 
         try:
             if file.stem.partition("-")[2] == file_hash(file):
-                self._log.add_packed(
-                    pl.read_parquet(file, columns=["cell", "repetition"]).rows(), partial(_runs, file)
-                )
+                self._log.add_packed(pl.read_parquet(file, columns=["cell", "repetition"]).rows(), partial(_runs, file))
                 return
             rows = pl.read_parquet(file, columns=["cell", "check", "run"]).rows()
         except FileNotFoundError:
@@ -130,12 +128,7 @@ class RunFolder:
 
     def _take(self, cell: object, check: object, text: object) -> None:
         """Take a stored run over if it is the run that was stored."""
-        if (
-            isinstance(cell, int)
-            and isinstance(text, str)
-            and isinstance(check, str)
-            and check == check_of(cell, text)
-        ):
+        if isinstance(cell, int) and isinstance(text, str) and isinstance(check, str) and check == check_of(cell, text):
             try:
                 run = Run(**json.loads(text))
             except (ValueError, TypeError, RecursionError):  # it was stored by another version

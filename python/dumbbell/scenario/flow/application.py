@@ -66,12 +66,7 @@ class Transfer(_Application):
 
     def plan(self) -> dict[str, Any]:
         """Return its part of the plan, as plain values."""
-        return {
-            "kind": "transfer",
-            "bytes": self.size.bytes,
-            "repeat": self.repeat,
-            "every_ns": self.every.ns,
-        }
+        return {"kind": "transfer", "bytes": self.size.bytes, "repeat": self.repeat, "every_ns": self.every.ns}
 
 
 class Cbr(_Application):

@@ -292,9 +292,7 @@ def _named(marks: list[str]) -> Iterator[tuple[str, str]]:
 
 def _text(ns: int) -> Duration:
     """Write a time."""
-    unit, size = next(
-        (u, size) for u, size in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)) if ns % size == 0
-    )
+    unit, size = next((u, size) for u, size in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)) if ns % size == 0)
     return Duration(f"{ns // size} {unit}")
 
 

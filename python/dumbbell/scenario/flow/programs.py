@@ -63,11 +63,7 @@ class Iperf3(Part):
     def plan(self) -> dict[str, Any]:
         """Return its part of the plan, as plain values."""
         client = ["iperf3", "-c", "{to}", "-B", "{from}", "-t", "{seconds}", "-J"]  # the route has its variant
-        return program(
-            "iperf3",
-            [*client, "-P", str(self.parallel), *self.args],
-            ["iperf3", "-s", "-1", "-B", "{to}"],
-        )
+        return program("iperf3", [*client, "-P", str(self.parallel), *self.args], ["iperf3", "-s", "-1", "-B", "{to}"])
 
 
 class Http(Part):

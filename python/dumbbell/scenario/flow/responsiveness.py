@@ -35,13 +35,7 @@ Ends = Callable[[bool], dict[str, Any]]
 
 
 def flows(
-    *,
-    tcp: dict[str, Any],
-    ways: tuple[str, ...],
-    connections: int,
-    lead_ns: int,
-    interval_ns: int,
-    ends: Ends,
+    *, tcp: dict[str, Any], ways: tuple[str, ...], connections: int, lead_ns: int, interval_ns: int, ends: Ends
 ) -> list[dict[str, Any]]:
     """Return the flows, as a scenario writes them.
 

@@ -190,9 +190,7 @@ def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Graph:
 
 def _pairs(network: RouterNetwork, flows: Sequence[Flow], routers: list[str]) -> list[Pair]:
     """Return each flow without ends its own pair: the lowest number that no flow names."""
-    named = {
-        int(m[1]) for f in flows for end in (f.from_, f.to) if end and (m := re.fullmatch(r"[sd]([1-9]\d*)", end))
-    }
+    named = {int(m[1]) for f in flows for end in (f.from_, f.to) if end and (m := re.fullmatch(r"[sd]([1-9]\d*)", end))}
     limit = network.pairs if network.pairs is not None else len(flows)
     named = {n for n in named if n <= limit}
     numbers = (n for n in range(1, 2 * len(flows) + 2) if n not in named)
@@ -235,9 +233,7 @@ def _check_access(access: Link | None, pair: Pair) -> None:
     own = pair.owner.access if pair.owner is not None else None
     if access is None and (own is None or own.rate is None or own.delay is None):
         who = (
-            f"flow '{pair.owner.name}' has"
-            if pair.owner is not None
-            else f"hosts s{pair.number}, d{pair.number} have"
+            f"flow '{pair.owner.name}' has" if pair.owner is not None else f"hosts s{pair.number}, d{pair.number} have"
         )
         hint = ' (a flow with at = "routers" has none)' if pair.owner is not None else ""
         raise _refuse("network.access", f"needed: {who} access links{hint}")

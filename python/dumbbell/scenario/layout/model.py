@@ -112,9 +112,7 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: Crossing) -> tu
     """
     base_rtt_ns, has_classes = [], []
     checked: dict[tuple[int, int], int | None] = {}  # most links have the settings of another one
-    for edge, largest, crossed_by in zip(
-        drawing.edges, _largest_rtts(drawing, crossing), crossing.flows, strict=True
-    ):
+    for edge, largest, crossed_by in zip(drawing.edges, _largest_rtts(drawing, crossing), crossing.flows, strict=True):
         queue = edge.settings.queue
         rtt = _base_rtt(edge, largest)
         base_rtt_ns.append(rtt)
@@ -137,9 +135,7 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: Crossing) -> tu
         for n in crossed_by:
             if flows[n].class_ >= classes:
                 place = f"{join(['flows', flows[n].name])}.class"
-                why = (
-                    f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
-                )
+                why = f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
                 raise ScenarioError([Problem(place, why)])
     return base_rtt_ns, has_classes
 

@@ -7,15 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from dumbbell.scenario.base import Fraction, Part, problem
-from dumbbell.scenario.units import (
-    Duration,
-    MeanPackets,
-    PacketCount,
-    Percentage,
-    PositiveDuration,
-    Rate,
-    Volume,
-)
+from dumbbell.scenario.units import Duration, MeanPackets, PacketCount, Percentage, PositiveDuration, Rate, Volume
 
 __all__ = [
     "BitErrors",

@@ -124,9 +124,7 @@ class Link(LinkOverride):
             return self
         for direction, within in ((self, ""), (self.reverse, "reverse.")):
             for key in Direction.model_fields if direction is not None else ():
-                kept = key in {"queue", "drops"} or (
-                    key == "delay" and isinstance(self.delay, Duration) and not within
-                )
+                kept = key in {"queue", "drops"} or (key == "delay" and isinstance(self.delay, Duration) and not within)
                 if getattr(direction, key) is not None and not kept:
                     raise problem("a link with 'wifi' has a queue, a constant delay and drops only", f"{within}{key}")
         return self

@@ -210,10 +210,7 @@ class Wifi(Part):
         up = self.uplink_signal or self.signal
         if own is not None and (own.uplink_signal or own.signal) is not None:
             up = own.uplink_signal or own.signal
-        return {
-            "signal_dbm": down.dbm if down is not None else 0.0,
-            "uplink_dbm": up.dbm if up is not None else 0.0,
-        }
+        return {"signal_dbm": down.dbm if down is not None else 0.0, "uplink_dbm": up.dbm if up is not None else 0.0}
 
     def _background(self) -> list[dict[str, Any]]:
         groups = [group for group in self.background or [] for _ in range(group.stations)]

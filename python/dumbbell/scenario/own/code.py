@@ -254,9 +254,7 @@ def parameters_of(python_class: type, first: str) -> list[tuple[str, str, str, s
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
     ):
         name = first.rsplit(maxsplit=1)[-1]
-        raise ValueError(
-            f"class {python_class.__name__}: __init__ must take the {first}: __init__(self, {name}, ...)"
-        )
+        raise ValueError(f"class {python_class.__name__}: __init__ must take the {first}: __init__(self, {name}, ...)")
     found = []
     for p in signature[1:]:
         if p.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):

@@ -131,9 +131,7 @@ def _handle(python_class: type, name: str, file: str) -> _core.ExternalVariant:
             raise ValueError(f"class {python_class.__name__} has no method {method}: a variant needs it")
     ecn = getattr(python_class, "ecn", "stack")
     if ecn not in ("stack", "dctcp", "scalable"):
-        raise ValueError(
-            f"class {python_class.__name__}: " + unknown("ecn", str(ecn), ["stack", "dctcp", "scalable"])
-        )
+        raise ValueError(f"class {python_class.__name__}: " + unknown("ecn", str(ecn), ["stack", "dctcp", "scalable"]))
     return _core.ExternalVariant.from_class(
         python_class,
         name,

@@ -113,9 +113,7 @@ def _utilization(sections: Mapping[str, Section], congestion: Phases, *, quick: 
     rows = {"one NewReno flow": sections["5.1.1"], "one CUBIC flow": sections["5.2"]}
     found = {f"utilization, {words}": s.queue("utilization", "codel") for words, s in rows.items()}
     full = rules.all_within(found, FULL, np.inf, quick=found if quick else ())
-    goodput = [
-        summarize(congestion.goodput("codel", p) / congestion.goodput("droptail", p)) for p in congestion.phases
-    ]
+    goodput = [summarize(congestion.goodput("codel", p) / congestion.goodput("droptail", p)) for p in congestion.phases]
     return Finding(
         "codel-utilization",
         full.verdict,

@@ -99,9 +99,7 @@ def flow_queueing(sections: Mapping[str, Section], *, quick: bool = False) -> li
     own = rules.Ruling(True)
     got = {n: shared.goodput(n, flow="tcp") for n in shared.names}
     for other in (n for n in shared.names if n in SINGLE):
-        own &= rules.higher(
-            got["fq_codel"], got[other], f"TCP: FQ-CoDel minus {LABELS[other]}", "Mbit/s", quick=quick
-        )
+        own &= rules.higher(got["fq_codel"], got[other], f"TCP: FQ-CoDel minus {LABELS[other]}", "Mbit/s", quick=quick)
     udp = float(np.median(shared.goodput("fq_codel", flow="udp")))
     tcp = {n: float(np.median(v)) for n, v in got.items()}
     best = max((n for n in tcp if n in SINGLE), key=lambda n: tcp[n])

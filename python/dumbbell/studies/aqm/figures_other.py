@@ -42,9 +42,7 @@ def fairness_picture(section: Section) -> Picture:
     for name in section.names:
         found = summarize_all([ratio(section, name, other) for other in section.others])
         shares.append(curve_of(LABELS[name], look_of(name), x, found))
-        found = summarize_all(
-            [100 * section.flow("drop_rate", "category-2", name, other) for other in section.others]
-        )
+        found = summarize_all([100 * section.flow("drop_rate", "category-2", name, other) for other in section.others])
         drops.append(curve_of(LABELS[name], look_of(name), x, found))
     even = Curve("equal", "total", x[[0, -1]], np.ones(2))
     axis = "round trip of category II (ms); category I: 100"
@@ -131,9 +129,7 @@ def _distributions(data: Phases) -> Picture:
     high = {n: float(np.quantile(data.delays(n, heavy), 0.95)) for n in data.names}
     reading = ", ".join(f"{LABELS[n]} {high[n]:.0f} ms" for n in sorted(high, key=lambda n: high[n]))
     title = "§8.2.5: distributions of delay and goodput"
-    words = (
-        f"With 19 flows the delay is for 95 % of the time at most: {reading}. {LEAST:g} ms includes smaller values."
-    )
+    words = f"With 19 flows the delay is for 95 % of the time at most: {reading}. {LEAST:g} ms includes smaller values."
     return Picture("s8-2-5-cdf", title, words, panels, columns=2, markers=False)
 
 

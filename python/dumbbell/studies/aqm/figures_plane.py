@@ -115,9 +115,7 @@ def by_phase(data: Phases, name: str, title: str, *, together: bool = False) -> 
     label = "goodput of both phases (Mbit/s)" if together else GOODPUT
     panels = []
     for phase in data.phases:
-        points = {
-            n: (data.delay(n, phase), data.total(n) if together else data.goodput(n, phase)) for n in data.names
-        }
+        points = {n: (data.delay(n, phase), data.total(n) if together else data.goodput(n, phase)) for n in data.names}
         panels.append(plane(phase.name, points, label))
     parts = []
     for n in data.names:

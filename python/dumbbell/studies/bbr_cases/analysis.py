@@ -77,10 +77,7 @@ NOTES = (
         "The draft's reduction of the bandwidth by 10 % doesn't keep the queue for three round trips at a pacing "
         "gain of 0.5; the scenario reduces it by 60 %.",
     ),
-    Note(
-        "A.6: no time in PROBE_DOWN",
-        "With no more than one BDP in flight, PROBE_DOWN ends with the same ACK.",
-    ),
+    Note("A.6: no time in PROBE_DOWN", "With no more than one BDP in flight, PROBE_DOWN ends with the same ACK."),
     Note(
         "A.12, A.13: aggregated ACKs overstate the rate",
         "In startup by a quarter, later by a tenth: the send rate, which bounds a sample, is itself up to 2.77 or "

@@ -78,9 +78,7 @@ def _a15(c: Case) -> None:
 def _a16(c: Case) -> None:
     t = c.trace["t"]
     low = np.flatnonzero((t > 3) & (c.trace["bw_shortterm"] * 8e-6 < 50))
-    c.check(
-        f"bw_shortterm below half at {t[low[0]]:.2f} s" if low.size else "bw_shortterm never halves", low.size > 0
-    )
+    c.check(f"bw_shortterm below half at {t[low[0]]:.2f} s" if low.size else "bw_shortterm never halves", low.size > 0)
     adapted = np.flatnonzero((t > 3) & (c.trace["max_bw"] * 8e-6 < 1.1 * link(10)))
     c.check(
         f"max_bw at the new rate from {t[adapted[0]]:.1f} s on" if adapted.size else "max_bw never adapts",
@@ -119,8 +117,7 @@ def _a18(c: Case) -> None:
         all(np.isnan(c.at(f"{what}", back)) for what in ("inflight_longterm", "inflight_shortterm", "bw_shortterm")),
     )
     c.check(
-        f"cwnd back to {c.at('cwnd', back) / MSS:.0f} segments (at least {c.at('cwnd', before) / MSS:.0f}, as "
-        "before)",
+        f"cwnd back to {c.at('cwnd', back) / MSS:.0f} segments (at least {c.at('cwnd', before) / MSS:.0f}, as before)",
         c.at("cwnd", back) >= c.at("cwnd", before),
     )
     c.check(f"the probe begins again: {' → '.join(names[:4])}", names[2:4] == ["refill", "probe up"])

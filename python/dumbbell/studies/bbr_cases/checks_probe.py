@@ -20,8 +20,7 @@ def _a5(c: Case) -> None:
         c.at("full_bw_count", b) == 3 and c.at("full_bw_now", b) == 1,
     )
     c.check(
-        f"→ {after}, {c.flow['dropped_packets']} packets lost",
-        after == "probe down" and not c.flow["dropped_packets"],
+        f"→ {after}, {c.flow['dropped_packets']} packets lost", after == "probe down" and not c.flow["dropped_packets"]
     )
 
 

@@ -17,9 +17,7 @@ def _a1(c: Case) -> None:
     c.check(f"max_bw {100 * error:+.2f} % off the link's rate (within 2 %)", abs(error) < 0.02)
     c.check(f"full_bw_count reaches {c.at('full_bw_count', end):.0f} (3)", c.at("full_bw_count", end) == 3)
     c.check("full_bw_now and full_bw_reached", c.at("full_bw_now", end) == c.at("full_bw_reached", end) == 1)
-    c.check(
-        f"startup → {after} at {c.at('t', end):.3f} s, round trip {c.at('round_count', end):.0f}", after == "drain"
-    )
+    c.check(f"startup → {after} at {c.at('t', end):.3f} s, round trip {c.at('round_count', end):.0f}", after == "drain")
 
 
 def _a2(c: Case) -> None:

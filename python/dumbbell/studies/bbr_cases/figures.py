@@ -49,9 +49,7 @@ def _window(case: Case) -> Panel:
 def _steps(label: str, look: str, t: Floats, values: Floats) -> Curve:
     """Draw a step function: only its changes, thinned to the number that can be seen."""
     changed = (values[1:] != values[:-1]) & ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
-    keep = (
-        np.flatnonzero(np.concatenate(([True], changed[:-1], [True]))) if values.size > 1 else np.arange(values.size)
-    )
+    keep = np.flatnonzero(np.concatenate(([True], changed[:-1], [True]))) if values.size > 1 else np.arange(values.size)
     return Curve(label, look, *thin(t[keep], values[keep], COLUMNS), kind="steps")
 
 

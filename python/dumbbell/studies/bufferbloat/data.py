@@ -41,13 +41,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("reno", "cubic")
-QUEUES = {
-    "large": "100 packets",
-    "small": "20 packets",
-    "two": "two queues",
-    "codel": "CoDel",
-    "fq_codel": "FQ-CoDel",
-}
+QUEUES = {"large": "100 packets", "small": "20 packets", "two": "two queues", "codel": "CoDel", "fq_codel": "FQ-CoDel"}
 """In the order of the scenario's sweep; the words for them."""
 QUEUE, VARIANT, START = "network.bottleneck.queue", "flows.long.variant", "flows.long.start"
 DELAY = "network.bottleneck.delay"
@@ -115,9 +109,7 @@ class Load:
     def printed_pings(self, queue: str, variant: str, since: str = EARLY, *, loaded: bool = True) -> Floats:
         """Return the mean RTT of the first three pings, which the report prints, by repetition; (n,) float64, ms."""
         name = f"ping/{'ping' if loaded else 'ping alone'}"
-        return self._pooled(
-            since, lambda s: first_pings(self._results, self._runs.get((queue, s, variant), []), name)
-        )
+        return self._pooled(since, lambda s: first_pings(self._results, self._runs.get((queue, s, variant), []), name))
 
     def page(self, queue: str, variant: str, since: str = EARLY, *, loaded: bool = True) -> Floats:
         """Return the time of the page by repetition; (n,) float64, s."""

@@ -208,8 +208,7 @@ def _price(load: Load) -> Picture:
     )
     lost = {
         q: 1
-        - np.median(load.goodput(q, "reno", load.since[-1]))
-        / np.median(load.goodput("large", "reno", load.since[-1]))
+        - np.median(load.goodput(q, "reno", load.since[-1])) / np.median(load.goodput("large", "reno", load.since[-1]))
         for q in QUEUES
     }
     reading = (

@@ -135,16 +135,12 @@ def fit_table(found: Found, reported: Mapping[str, Any], absent: Sequence[Settin
             one = found[setting, v]
             star = " *" if setting == best[v] else ""
             star += " ~" if one.possible(printed(reported, v)) else ""
-            row[f"{LABELS[v]}: ping, ms"] = (
-                f"{np.median(one.ping):.0f} ({one.ping.min():.0f} to {one.ping.max():.0f})"
-            )
+            row[f"{LABELS[v]}: ping, ms"] = f"{np.median(one.ping):.0f} ({one.ping.min():.0f} to {one.ping.max():.0f})"
             row[f"{LABELS[v]}: page, s"] = f"{np.median(one.page):.1f} ({one.page.min():.1f} to {one.page.max():.1f})"
             row[f"{LABELS[v]}: error"] = f"{one.error(printed(reported, v)):.2f}{star}"
         row["both: error"] = f"{_both(found, reported, setting):.2f}{' *' if setting == whole else ''}"
         rows.append(row)
-    rows += [
-        {**_named(setting), **dict.fromkeys(list(rows[0])[len(_named(setting)) :], NOT_RUN)} for setting in absent
-    ]
+    rows += [{**_named(setting), **dict.fromkeys(list(rows[0])[len(_named(setting)) :], NOT_RUN)} for setting in absent]
     numbers = "; ".join(
         f"{LABELS[v]} {printed(reported, v)[0]:.0f} ms and {printed(reported, v)[1]:g} s" for v in VARIANTS
     )

@@ -32,10 +32,7 @@ def _names() -> list[str]:
 
 
 name_argument = click.argument(
-    "name",
-    metavar="NAME",
-    shell_complete=front.names(_names),
-    help="The study; `dumbbell study list` lists them.",
+    "name", metavar="NAME", shell_complete=front.names(_names), help="The study; `dumbbell study list` lists them."
 )
 
 

@@ -196,9 +196,7 @@ def _paths_of(over: Over) -> str:
     first, second = (1000 * summarize(values).value for values in (one, two))
     measured = f" The first one's base RTT is {first:.2f} ms, the second one's {second:.2f}"
     if second - first < PACKET_MS:
-        return (
-            f"{measured}: less than the time of one packet more ({PACKET_MS:.2f} ms), so both measure the same path."
-        )
+        return f"{measured}: less than the time of one packet more ({PACKET_MS:.2f} ms), so both measure the same path."
     return (
         f"{measured}. The second one never measures an empty queue: it counts the first one's packets as part of the "
         "path, and adds its own to them."

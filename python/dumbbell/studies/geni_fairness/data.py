@@ -87,9 +87,7 @@ class Over:
 
     def __init__(self, results: Results, setting: Mapping[str, str]) -> None:
         self._results = results
-        end = (
-            results.scenario.duration.seconds - WINDOW
-        )  # the series' last row is exact, those before up to 0.1 s old
+        end = results.scenario.duration.seconds - WINDOW  # the series' last row is exact, those before up to 0.1 s old
         self.edges = edges_of(5.0, end, WINDOW)
         self._runs = {
             (str(runs[0].cell["flows.first.variant"]), str(runs[0].cell["flows.second.variant"])): runs

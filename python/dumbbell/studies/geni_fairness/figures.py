@@ -48,12 +48,8 @@ def pictures(
         _throughput(part1),
         _delay(part1),
         _matrix(path, pairs, reported),
-        _over_time(
-            over, WITHOUT_BBR, reported, "fig3-over-time", "Figure 3: throughput over time, pairs without BBR"
-        ),
-        _over_time(
-            over, BESIDE_BBR, reported, "fig3-over-time-bbr", "Figure 3: throughput over time, pairs with BBR"
-        ),
+        _over_time(over, WITHOUT_BBR, reported, "fig3-over-time", "Figure 3: throughput over time, pairs without BBR"),
+        _over_time(over, BESIDE_BBR, reported, "fig3-over-time-bbr", "Figure 3: throughput over time, pairs with BBR"),
         _jitter(jitter),
         _depths(path, depths),
         _shares(path, depths),
@@ -175,8 +171,7 @@ def _jitter(jitter: Alone) -> Picture:
     named = "0.25 ms" if "0.25 ms" in steps else steps[-1]
     one, two = (summarize(jitter.part(h, named)).value for h in (1, 2))
     kept = min(
-        summarize(jitter.get("goodput_bps", v, h, j)).value
-        / summarize(jitter.get("goodput_bps", v, h, steps[0])).value
+        summarize(jitter.get("goodput_bps", v, h, j)).value / summarize(jitter.get("goodput_bps", v, h, steps[0])).value
         for v in ("reno", "cubic")
         for h in (1, 2)
         for j in steps
@@ -244,6 +239,4 @@ def _harm(harmed: Harmed) -> Picture:
         "old one no more than the old one harms itself."
     )
     panel = Panel("", "the other", "harmed (starts first)", [], grid=grid)
-    return Picture(
-        "extra4-harm", "Harm: goodput lost beside the other flow, as a part of that alone", reading, [panel]
-    )
+    return Picture("extra4-harm", "Harm: goodput lost beside the other flow, as a part of that alone", reading, [panel])

@@ -161,9 +161,7 @@ def fit_all(depths: Mapping[Path, Pairs], reported: Reported) -> Fits:
     return Fits({(r, name): fit(depths, reported, cells, r) for r in READINGS for name, cells in PARTS.items()})
 
 
-def fit(
-    depths: Mapping[Path, Pairs], reported: Reported, cells: Sequence[Cell] = CELLS, reading: str = OWN_RUN
-) -> Fit:
+def fit(depths: Mapping[Path, Pairs], reported: Reported, cells: Sequence[Cell] = CELLS, reading: str = OWN_RUN) -> Fit:
     """Fit the setting to some cells of Table 1, in one reading."""
     off = {p: [cell_error(pairs, reported, cell, reading) for cell in cells] for p, pairs in depths.items()}
     squares = {path: sum(e**2 for e in each) for path, each in off.items()}

@@ -12,12 +12,7 @@ from dumbbell.studies.geni_fairness.data import Pairs
 
 __all__ = ["Path", "by_path", "short"]
 
-COLUMNS = (
-    "network.access.rate",
-    "network.bottleneck.delay",
-    "network.bottleneck.queue.limit",
-    "network.access.jitter",
-)
+COLUMNS = ("network.access.rate", "network.bottleneck.delay", "network.bottleneck.queue.limit", "network.access.jitter")
 
 
 class Path(NamedTuple):

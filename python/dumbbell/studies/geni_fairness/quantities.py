@@ -56,12 +56,7 @@ WORDS = Words(
 
 
 def quantities(
-    part1: Alone,
-    jitter: Alone,
-    depths: Mapping[Path, Pairs],
-    fits: Fits | None,
-    over: Over,
-    pairs: Pairs | None = None,
+    part1: Alone, jitter: Alone, depths: Mapping[Path, Pairs], fits: Fits | None, over: Over, pairs: Pairs | None = None
 ) -> Quantities:
     """Return the quantities of all experiments.
 

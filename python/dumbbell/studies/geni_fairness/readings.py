@@ -44,9 +44,7 @@ def readings(pairs: Pairs, setting: str, reported: Reported, fits: Fits) -> tupl
     like_one_run = sum(abs(s / typical - 1) <= NEAR for s in firsts)
     better = "B" if len(alike) > like_one_run else "A" if len(alike) < like_one_run else "neither"
     table = Table(
-        "readings",
-        f"Two readings of Table 1, Mbit/s; medians of {pairs.n} repetitions, {setting}",
-        pl.DataFrame(rows),
+        "readings", f"Two readings of Table 1, Mbit/s; medians of {pairs.n} repetitions, {setting}", pl.DataFrame(rows)
     )
     least = {r: fits.of(r).errors[fits.of(r).best] for r in READINGS}
     small, large = sorted(READINGS, key=lambda r: fits.of(r).squares)

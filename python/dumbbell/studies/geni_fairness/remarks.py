@@ -22,8 +22,7 @@ def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over, path: Path) -
         "part2-bbr-dynamic": Remark(
             "",
             tuple(
-                Measured.of(f"movement of {pair_name(*pair)}", summarize(over.restless(*pair)))
-                for pair in WITHOUT_BBR
+                Measured.of(f"movement of {pair_name(*pair)}", summarize(over.restless(*pair))) for pair in WITHOUT_BBR
             ),
         ),
         "part2-settles": Remark(

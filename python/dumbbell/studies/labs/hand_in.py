@@ -196,9 +196,7 @@ def _scenario(form: Mapping[str, Any], found: HandIn) -> Iterator[Problem]:
     whose = given.get("name")
     if isinstance(whose, str) and whose != own["name"] and whose.startswith(f"{found.lab.name} of "):
         other = plain(whose.removeprefix(f"{found.lab.name} of "))[:SHOWN]
-        yield Problem(
-            SCENARIO, f"the scenario of student '{other}', but the answers are of '{found.assigned.student}'"
-        )
+        yield Problem(SCENARIO, f"the scenario of student '{other}', but the answers are of '{found.assigned.student}'")
         return
     if isinstance(whose, str) and any(whose.startswith(f"{name} of ") for name in labs()) and whose != own["name"]:
         yield Problem(SCENARIO, f"the scenario '{plain(whose)[:SHOWN]}', but the answers are of '{own['name']}'")

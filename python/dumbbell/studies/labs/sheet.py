@@ -140,10 +140,7 @@ def _order(name: str) -> tuple[int, int, int]:
 
 
 def _cells(row: Row, *, solutions: bool) -> dict[str, str | int | float | None]:
-    cells: dict[str, str | int | float | None] = {
-        "directory": str(row.folder),
-        "problems": "; ".join(row.problems),
-    }
+    cells: dict[str, str | int | float | None] = {"directory": str(row.folder), "problems": "; ".join(row.problems)}
     if row.hand_in is None:
         return cells
     cells |= {

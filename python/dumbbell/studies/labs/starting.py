@@ -143,19 +143,10 @@ def _form(assigned: Assignment) -> str:
         'the question, such as q1 = 12.5, or a text with a unit, such as q1 = "12.5 Mbit/s". '
         f"`dumbbell lab check .` in this folder checks the answers."
     )
-    parts = [
-        *_comment(head),
-        f'lab = "{lab.name}"',
-        f'student = "{assigned.student}"',
-        f'dumbbell = "{_core.version}"',
-    ]
+    parts = [*_comment(head), f'lab = "{lab.name}"', f'student = "{assigned.student}"', f'dumbbell = "{_core.version}"']
     parts += ["", "[predict]  # before the runs; not graded", *_entries(lab.predict)]
     parts += ["", "[answers]  # numbers; checked", *_entries(lab.questions)]
-    parts += [
-        "",
-        '[explain]  # for the instructor; """three quotes""" hold several lines',
-        *_entries(lab.explain),
-    ]
+    parts += ["", '[explain]  # for the instructor; """three quotes""" hold several lines', *_entries(lab.explain)]
     return "\n".join(parts) + "\n"
 
 

@@ -90,12 +90,9 @@ def _trap(grid: Grid, offload: Grid) -> Note:
 
 def _start(grid: Grid, long: Grid) -> Note:
     parts = [
-        f"{LABELS[v]} {grid.median(v, 50.0, 0.1):.1f} against {long.median(v, 50.0, 0.1):.1f} Mbit/s"
-        for v in VARIANTS
+        f"{LABELS[v]} {grid.median(v, 50.0, 0.1):.1f} against {long.median(v, 50.0, 0.1):.1f} Mbit/s" for v in VARIANTS
     ]
-    ratios = {
-        (v, d, p): grid.median(v, d, p) / long.median(v, d, p) for v in VARIANTS for d in DELAYS for p in LOSSES
-    }
+    ratios = {(v, d, p): grid.median(v, d, p) / long.median(v, d, p) for v in VARIANTS for d in DELAYS for p in LOSSES}
     far = {key: ratio for key, ratio in ratios.items() if not 1 - FAR <= ratio <= 1 + FAR}
     v, d, p = max(ratios, key=lambda key: ratios[key])
     losses = {w: grid.median(w, 50.0, 0.1, "dropped_packets") for w in VARIANTS}

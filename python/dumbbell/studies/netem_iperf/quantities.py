@@ -20,10 +20,7 @@ __all__ = ["WORDS", "quantities"]
 
 Floats = npt.NDArray[np.float64]
 
-MORE = {
-    "sent again": ("sent_bytes", "delivered_bytes"),
-    "later": ("ack_delay_first_mean_ms", "ack_delay_mean_ms"),
-}
+MORE = {"sent again": ("sent_bytes", "delivered_bytes"), "later": ("ack_delay_first_mean_ms", "ack_delay_mean_ms")}
 """Metric -> the columns of the results of which the first one is larger in the transfers that count."""
 
 WORDS = Words(

@@ -13,14 +13,7 @@ from dumbbell.report.finding import Analysis, Table
 from dumbbell.results import Results
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
-from dumbbell.studies.ns2_cbr import (
-    figures_exp1,
-    figures_exp2,
-    figures_exp3,
-    remarks_exp1,
-    remarks_exp2,
-    remarks_exp3,
-)
+from dumbbell.studies.ns2_cbr import figures_exp1, figures_exp2, figures_exp3, remarks_exp1, remarks_exp2, remarks_exp3
 from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, Experiment2, Start, report_rates
 from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
 from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_sentence, fit_table, used_setting

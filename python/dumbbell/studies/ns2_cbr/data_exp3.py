@@ -176,9 +176,7 @@ class Experiment3:
 
         def read(run: Run) -> dict[str, Floats]:
             table = self._results.arrays(run, "flow/tcp")
-            columns = {
-                c: table[c].astype(np.float64) for c in ("delivered", "snd_una", "snd_nxt", "cwnd", "ssthresh")
-            }
+            columns = {c: table[c].astype(np.float64) for c in ("delivered", "snd_una", "snd_nxt", "cwnd", "ssthresh")}
             return {"time": _seconds(table), **columns}
 
         return {cell: [read(run) for run in runs] for cell, runs in self._runs.items()}

@@ -30,9 +30,7 @@ def pictures(data: Experiment1, large: Experiment1) -> list[Picture]:
     return [
         _over_rate(data, "fig03-throughput", "Figure 3: TCP throughput over CBR rate", "throughput", highest=True),
         _over_rate(data, "fig04-latency", "Figure 4: TCP latency over CBR rate", "latency", highest=False),
-        _over_rate(
-            data, "fig05-drop-rate", "Figure 5: TCP packet drop rate over CBR rate", "drop rate", highest=False
-        ),
+        _over_rate(data, "fig05-drop-rate", "Figure 5: TCP packet drop rate over CBR rate", "drop rate", highest=False),
         _constant(data),
         _window(data, large),
     ]
@@ -58,7 +56,7 @@ def _over_rate(data: Experiment1, name: str, title: str, metric: str, *, highest
                 predicted_knee(data),
                 f"window and CBR fill the link: {predicted_knee(data):.2f}",
                 "bottom" if metric == "throughput" else "top",
-            ),
+            )
         ],
         y_from_zero=metric != "latency",
     )
@@ -101,11 +99,7 @@ def _constant(data: Experiment1) -> Picture:
     panels.append(Panel("spread over repetitions, median variant", CBR_AXIS, "standard deviation (Mbit/s)", spread))
     reading = _constant_reading(data, rates)
     return Picture(
-        "extra1-constant-or-jittered",
-        "CBR intervals constant or jittered: TCP throughput",
-        reading,
-        panels,
-        columns=3,
+        "extra1-constant-or-jittered", "CBR intervals constant or jittered: TCP throughput", reading, panels, columns=3
     )
 
 

@@ -19,10 +19,7 @@ PAIRS = {
     ("newreno", "vegas"): "fig11-newreno-vegas",
 }
 """The four pairs, in the order of the report, and their files."""
-DROPS = {
-    ("newreno", "reno"): "fig10-newreno-reno-drops",
-    ("newreno", "vegas"): "fig12-newreno-vegas-drops",
-}
+DROPS = {("newreno", "reno"): "fig10-newreno-reno-drops", ("newreno", "vegas"): "fig12-newreno-vegas-drops"}
 """The pairs of which the report draws the drop rate."""
 
 

@@ -82,9 +82,7 @@ def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Pictur
     tail, *rest = (_during(data, what, variant, q) for q in queues)
     red = rest[0] if rest else np.nan
     if not rest:
-        reading = (
-            f"With the CBR stream {LABELS[variant]}'s {what} over DropTail is {tail:.2f} {unit}; RED was not run."
-        )
+        reading = f"With the CBR stream {LABELS[variant]}'s {what} over DropTail is {tail:.2f} {unit}; RED was not run."
     elif what == "throughput":
         before = float(np.median(data.throughput_in((3.0, 5.0), variant, "droptail")))
         first, second = (_series(data, what, variant, q)[MIDDLES < CBR_START] for q in REPORT)
@@ -156,11 +154,7 @@ def _queues(data: Experiment3) -> Picture:
         f"{middle('latency', 'droptail'):.0f} and {middle('latency', 'red'):.0f} ms."
     )
     return Picture(
-        "extra3-queues",
-        "Queues of 10 packets and larger ones, while the CBR stream runs",
-        reading,
-        panels,
-        columns=3,
+        "extra3-queues", "Queues of 10 packets and larger ones, while the CBR stream runs", reading, panels, columns=3
     )
 
 
@@ -179,9 +173,7 @@ def _one_run(data: Experiment3) -> Picture:
                 f"{PLAIN[q]}: largest backlog in 50 ms", q, *_peaks(backlog["time"], backlog["packets"]), kind="steps"
             )
         ]
-        below.append(
-            Panel(f"{PLAIN[q]}: packets waiting", TIME, "packets", found, marks=[Mark(CBR_START)], y_top=11.0)
-        )
+        below.append(Panel(f"{PLAIN[q]}: packets waiting", TIME, "packets", found, marks=[Mark(CBR_START)], y_top=11.0))
     flow, _ = data.one_run("reno", "droptail")
     most = " and ".join(f"{data.largest('packets', q):.0f} over {PLAIN[q]}" for q in queues)
     reading = (

@@ -25,17 +25,7 @@ from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
 from dumbbell.studies.shared import LABELS
 
-__all__ = [
-    "REPORTED",
-    "Fit",
-    "Setting",
-    "fit_note",
-    "fit_picture",
-    "fit_sentence",
-    "fit_table",
-    "rise",
-    "used_setting",
-]
+__all__ = ["REPORTED", "Fit", "Setting", "fit_note", "fit_picture", "fit_sentence", "fit_table", "rise", "used_setting"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -163,9 +153,7 @@ class Fit:
         column, factor, _unit = METRICS[metric]
         key = self._order.index(setting)
         rows = [self._cells.get(column, key, variant, float(r)) for r in self.rates]
-        return np.array(
-            [factor * float(np.median(x[~np.isnan(x)])) if (~np.isnan(x)).any() else np.nan for x in rows]
-        )
+        return np.array([factor * float(np.median(x[~np.isnan(x)])) if (~np.isnan(x)).any() else np.nan for x in rows])
 
     def place(self, setting: Setting, metric: str, variant: str) -> float:
         """Return the CBR rate from which a curve falls or rises, Mbit/s; the largest rate if it never does."""

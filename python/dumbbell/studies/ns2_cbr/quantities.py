@@ -31,10 +31,7 @@ Floats = npt.NDArray[np.float64]
 NONE = np.array([], dtype=np.float64)
 BEFORE_IT, UNDER_IT = "1 to 7", "8 to 10"
 """CBR rates before congestion and under it, Mbit/s."""
-PAIRS = {
-    "like": ("reno/reno", "vegas/vegas"),
-    "unlike": ("newreno/reno", "newreno/vegas"),
-}
+PAIRS = {"like": ("reno/reno", "vegas/vegas"), "unlike": ("newreno/reno", "newreno/vegas")}
 
 DEFAULTS, SUITED = "defaults", "suited"
 """RED's parameters, which the report doesn't state: ns-2's defaults with its queue of 10 packets, and those that suit
@@ -185,9 +182,7 @@ def _first(one: Experiment1, start: Start, metric: str, at: Setting) -> Floats:
 
 def _rise(one: Experiment1, metric: str, variant: str) -> Floats:
     """Return the rise of a metric from the CBR rates before congestion to those under it, by repetition."""
-    before, under = (
-        _mean([one.get(metric, variant, r) for r in chosen(one.rates, w)]) for w in (BEFORE_IT, UNDER_IT)
-    )
+    before, under = (_mean([one.get(metric, variant, r) for r in chosen(one.rates, w)]) for w in (BEFORE_IT, UNDER_IT))
     return under - before
 
 

@@ -201,8 +201,7 @@ def _bound(three: Experiment3) -> Note:
     largest = three.largest_cwnd
     bound = largest > MAXCWND
     return Note(
-        f"maxcwnd {MAXCWND} {'would bound' if bound else 'has no effect on'} cwnd, which reaches {largest:.0f} "
-        f"packets",
+        f"maxcwnd {MAXCWND} {'would bound' if bound else 'has no effect on'} cwnd, which reaches {largest:.0f} packets",
         f"The window in use is the smaller of cwnd and `window_` {WINDOW}, so a bound of {MAXCWND} on cwnd doesn't "
         f"change "
         "what is sent while cwnd stays above the window. The scenario sets the window only.",

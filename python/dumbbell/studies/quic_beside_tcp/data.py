@@ -12,12 +12,7 @@ __all__ = ["STREAMS", "TRANSPORTS", "Pages", "Shares", "Streams", "label", "wait
 
 Floats = npt.NDArray[np.float64]
 
-TRANSPORTS = {
-    "tls": "TCP + TLS 1.3",
-    "early": "TCP + TLS 1.3, early data",
-    "quic": "QUIC",
-    "zero": "QUIC, 0-RTT",
-}
+TRANSPORTS = {"tls": "TCP + TLS 1.3", "early": "TCP + TLS 1.3, early data", "quic": "QUIC", "zero": "QUIC, 0-RTT"}
 """The flows of the experiment `pages`."""
 LIMITS = ("25 packets", "50 packets", "100 packets", "200 packets")
 STREAMS = (0, 1, 4, 16)

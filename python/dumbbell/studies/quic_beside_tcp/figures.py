@@ -53,9 +53,7 @@ def _shares(data: Shares) -> Picture:
             "share of QUIC", variant, np.arange(len(rows)), summarize_all(list(rows)), dots=rows, kind="points"
         )
         words = [limit.split()[0] for limit in data.limits]
-        panels.append(
-            Panel(LABELS[variant], "queue (packets)", "share of QUIC", [curve], categories=words, y_top=1.0)
-        )
+        panels.append(Panel(LABELS[variant], "queue (packets)", "share of QUIC", [curve], categories=words, y_top=1.0))
     return Picture(
         "shares",
         "TCP and QUIC with the same congestion control at one bottleneck, 20 Mbit/s and 40 ms",
@@ -78,9 +76,7 @@ def _waits(data: Streams) -> Picture:
     rows = np.array([data.wait(n) for n in STREAMS])
     curve = curve_of("wait", "cubic", np.arange(len(STREAMS)), summarize_all(list(rows)), dots=rows, kind="bars")
     goodput = np.array([data.goodput(n) for n in STREAMS])
-    rate = curve_of(
-        "goodput", "reno", np.arange(len(STREAMS)), summarize_all(list(goodput)), dots=goodput, kind="bars"
-    )
+    rate = curve_of("goodput", "reno", np.arange(len(STREAMS)), summarize_all(list(goodput)), dots=goodput, kind="bars")
     words = [label(n) for n in STREAMS]
     listed = ", ".join(f"{np.mean(r):.1f} ms with {w}" for r, w in zip(rows, words, strict=True))
     return Picture(

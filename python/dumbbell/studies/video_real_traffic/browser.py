@@ -33,11 +33,7 @@ def analyze_browser(study: Study, results: Mapping[str, Results]) -> Analysis:
     return Analysis(
         findings=findings,
         pictures=[*player_pictures(played, {"load_seconds": {}}), *captured_pictures(played, {})],
-        tables=[
-            player_table(played, {"load_seconds": {}}),
-            captured_table(played, {}),
-            *list_tables(study, findings),
-        ],
+        tables=[player_table(played, {"load_seconds": {}}), captured_table(played, {}), *list_tables(study, findings)],
         summary=counted(findings, texts),
         notes=[
             Note(

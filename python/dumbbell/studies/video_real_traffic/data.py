@@ -102,8 +102,7 @@ class Captured:
     def same(self, *keys: Key) -> int:
         """Return the number of runs whose captures have the same metrics under all of some keys."""
         return sum(
-            all(row == rows[0] for row in rows)
-            for rows in zip(*(self._values.get(k, []) for k in keys), strict=False)
+            all(row == rows[0] for row in rows) for rows in zip(*(self._values.get(k, []) for k in keys), strict=False)
         )
 
     @property

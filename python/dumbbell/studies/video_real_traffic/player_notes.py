@@ -48,9 +48,7 @@ def _loads(found: Played, reported: Mapping[str, Any]) -> Note:
         for x in [[_median(found, "load time", a, v) for v in found.variants(a)]]
     )
     end = (
-        ""
-        if here >= there
-        else " So the differences in the report are not those of congestion control in this player."
+        "" if here >= there else " So the differences in the report are not those of congestion control in this player."
     )
     return Note(
         f"On fast accesses the load times of the variants and QUIC differ by at most {here:.2g} s, the report's by "

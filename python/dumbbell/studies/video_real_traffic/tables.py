@@ -124,9 +124,7 @@ def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> T
     for what, lengths in ours.items():
         rows = lengths.select("count", "percent", "average").iter_rows()
         columns[f"here, {what}"] = [_cell(*row) for row in rows]
-    title = (
-        f"Packet lengths over Wi-Fi, {LABELS[variant]}: packets (share), mean; QUIC here is the player's first run"
-    )
+    title = f"Packet lengths over Wi-Fi, {LABELS[variant]}: packets (share), mean; QUIC here is the player's first run"
     return Table(f"lengths-{variant}", title, pl.DataFrame(columns))
 
 

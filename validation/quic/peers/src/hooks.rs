@@ -1,11 +1,11 @@
-//! A variant behind the hooks that other implementations have: bytes sent, bytes acknowledged by an ACK with the send time of
-//! its newest packet, bytes lost. There are no delivery-rate samples and no pacing rate, so only variants that need neither run.
+//! A variant behind the hooks that other implementations have: bytes sent, bytes acknowledged by an ACK with the send
+//! time of its newest packet, bytes lost. There are no delivery-rate samples and no pacing rate, so only variants that
+//! need neither run.
 //!
-//! The recovery period is that of RFC 9002 §7.3.2, by send times: it ends when a packet sent after its start is acknowledged.
+//! The recovery period is that of RFC 9002 §7.3.2, by send times: it ends when a packet sent after its start is
+//! acknowledged.
 
-use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, RecoveryExit, SentEvent,
-};
+use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, RecoveryExit, SentEvent};
 use dumbbell_quic::Config;
 use dumbbell_units::Time;
 
@@ -33,9 +33,7 @@ impl Hooks {
         let algorithm = dumbbell_cc::build(variant, &[], &config.cc_setup()).map_err(|e| e.to_string())?;
         let control = algorithm.control();
         if control.pacing.is_some() || algorithm.wants_arrivals() {
-            return Err(format!(
-                "{variant} sets a pacing rate or needs more than the hooks of other implementations"
-            ));
+            return Err(format!("{variant} sets a pacing rate or needs more than the hooks of other implementations"));
         }
         Ok(Hooks {
             algorithm,
@@ -77,8 +75,8 @@ impl Hooks {
         self.notify(now, |cc, cx| cc.on_sent(&ev, cx));
     }
 
-    /// An ACK has acknowledged packets with `bytes`, the newest of which was sent at `newest`. `in_flight`: bytes in flight after
-    /// it, as the implementation counts them.
+    /// An ACK has acknowledged packets with `bytes`, the newest of which was sent at `newest`. `in_flight`: bytes in
+    /// flight after it, as the implementation counts them.
     pub fn on_acked(&mut self, bytes: u64, newest: Time, in_flight: u64, cwnd_limited: bool, now: Time) {
         let flight = in_flight + bytes;
         self.in_flight = in_flight;

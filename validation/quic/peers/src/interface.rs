@@ -1,4 +1,5 @@
-//! Links and a variant for a program in another language: functions with the C calling convention on an opaque [`Session`].
+//! Links and a variant for a program in another language: functions with the C calling convention on an opaque
+//! [`Session`].
 //!
 //! Times are nanoseconds. Every pointer is one that `peers_new` returned and `peers_free` did not yet take.
 #![allow(clippy::missing_safety_doc)]
@@ -71,26 +72,14 @@ pub unsafe extern "C" fn peers_on_sent(session: *mut Session, bytes: u64, now: u
 
 /// [`Hooks::on_acked`]; the window, not the application, limited sending.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn peers_on_acked(
-    session: *mut Session,
-    bytes: u64,
-    newest: u64,
-    in_flight: u64,
-    now: u64,
-) {
+pub unsafe extern "C" fn peers_on_acked(session: *mut Session, bytes: u64, newest: u64, in_flight: u64, now: u64) {
     // SAFETY: see the top of this file.
     unsafe { &mut (*session).hooks }.on_acked(bytes, Time(newest), in_flight, true, Time(now));
 }
 
 /// [`Hooks::on_lost`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn peers_on_lost(
-    session: *mut Session,
-    bytes: u64,
-    newest: u64,
-    persistent: bool,
-    now: u64,
-) {
+pub unsafe extern "C" fn peers_on_lost(session: *mut Session, bytes: u64, newest: u64, persistent: bool, now: u64) {
     // SAFETY: see the top of this file.
     unsafe { &mut (*session).hooks }.on_lost(bytes, Time(newest), persistent, Time(now));
 }

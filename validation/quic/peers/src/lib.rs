@@ -1,4 +1,5 @@
-//! QUIC endpoints over one pair of links in virtual time: Dumbbell's and quinn-proto's here, aioquic's by the C interface.
+//! QUIC endpoints over one pair of links in virtual time: Dumbbell's and quinn-proto's here, aioquic's by the C
+//! interface.
 //!
 //! ```text
 //! settings.rs   the settings of a run, from NAME=VALUE

@@ -34,18 +34,7 @@ impl Link {
     #[must_use]
     pub fn new(rate: Rate, delay: Dur, buffer: usize, loss: f64, random: Stream) -> Link {
         let departures = VecDeque::new();
-        Link {
-            rate,
-            delay,
-            buffer,
-            loss,
-            random,
-            departures,
-            offered: 0,
-            drops: 0,
-            losses: 0,
-            queueing: Dur::ZERO,
-        }
+        Link { rate, delay, buffer, loss, random, departures, offered: 0, drops: 0, losses: 0, queueing: Dur::ZERO }
     }
 
     /// Takes a datagram with `bytes` of UDP payload; returns when it arrives, None if it is lost.

@@ -59,7 +59,8 @@ pub struct Outcome {
     pub queueing_ms: f64,
     /// Largest datagram of the server, bytes.
     pub largest: u32,
-    /// When the handshake was complete at both ends; when the server had read the request and the client the first byte.
+    /// When the handshake was complete at both ends; when the server had read the request and the client the first
+    /// byte.
     pub established: [Option<Time>; 2],
     pub request: Option<Time>,
     pub response: Option<Time>,

@@ -50,8 +50,7 @@ impl Settings {
             stack: Vec::new(),
         };
         for argument in arguments {
-            let (name, value) =
-                argument.split_once('=').ok_or(format!("{argument}: NAME=VALUE is needed"))?;
+            let (name, value) = argument.split_once('=').ok_or(format!("{argument}: NAME=VALUE is needed"))?;
             let number = || value.parse::<f64>().map_err(|_| format!("{argument}: a number is needed"));
             match name {
                 "variant" => settings.variant = value.into(),

@@ -1,5 +1,5 @@
-//! Epochs: the rounds between two window reductions, their growth, and the reductions. Multiplicative decrease and growth
-//! are measured as medians over the epochs, so that single losses and timeouts have little effect.
+//! Epochs: the rounds between two window reductions, their growth, and the reductions. Multiplicative decrease and
+//! growth are measured as medians over the epochs, so that single losses and timeouts have little effect.
 
 use super::{RoundSample, median};
 

@@ -1,5 +1,6 @@
-//! The measurements on which the vote of [`forest`](super::forest) is based: numbers that describe the window, its reductions
-//! and its growth, the queue, and the delivery rate. Most are medians or ratios, so that they depend little on the path.
+//! The measurements on which the vote of [`forest`](super::forest) is based: numbers that describe the window, its
+//! reductions and its growth, the queue, and the delivery rate. Most are medians or ratios, so that they depend little
+//! on the path.
 
 use super::epochs::{Epochs, of_growths};
 use super::loss_based::highspeed;
@@ -101,8 +102,8 @@ fn autocorrelation(values: &[f64], lag: usize) -> f64 {
     mean_of(values[lag..].iter().zip(values).map(|(a, b)| a * b)) / power.max(1e-12)
 }
 
-/// Starts of the rounds with a low window after one without, at least a second apart, and how many of them follow the one before
-/// after `period` seconds, per `period` of the transfer.
+/// Starts of the rounds with a low window after one without, at least a second apart, and how many of them follow the
+/// one before after `period` seconds, per `period` of the transfer.
 fn periodic(starts: &[f64], period: f64, tolerance: f64, span: f64) -> f64 {
     let gaps = starts.windows(2).filter(|w| (w[1] - w[0] - period).abs() < tolerance).count();
     gaps as f64 / (span / period).max(1.0)
@@ -155,10 +156,7 @@ pub(super) fn features(
     let new = samples.iter().map(|s| s.new).sum::<f64>();
     let again = samples.iter().map(|s| s.retransmissions).sum::<f64>();
     let usual = middle(samples.iter().map(RoundSample::rate));
-    row.all([
-        (again / new.max(1.0) + 1e-6).log10(),
-        (typical.max(0.5) / (usual * epochs.base).max(0.1)).ln(),
-    ]);
+    row.all([(again / new.max(1.0) + 1e-6).log10(), (typical.max(0.5) / (usual * epochs.base).max(0.1)).ln()]);
     debug_assert_eq!(row.values.len(), FEATURES - FAMILIES.len());
     for family in FAMILIES {
         row.add(if guess.family == family { guess.confidence.max(0.1) } else { 0.0 });
@@ -203,23 +201,20 @@ fn growths(row: &mut Row, epochs: &Epochs) {
         (slope.max(0.01) / hs_slope).ln(),
         middle(epochs.all.iter().map(|e| e.seconds() / plateau(e.windows[e.windows.len() - 1]))),
         middle(
-            epochs
-                .all
-                .iter()
-                .filter_map(|e| Some(e.growth()?.slope * e.windows.len() as f64 / e.seconds().max(1e-3))),
+            epochs.all.iter().filter_map(|e| Some(e.growth()?.slope * e.windows.len() as f64 / e.seconds().max(1e-3))),
         ),
     ]);
 }
 
-/// Short reductions of the window, with and without losses, and their periods: 10.2 s for BBR version 1, 5.2 s for version 3.
+/// Short reductions of the window, with and without losses, and their periods: 10.2 s for BBR version 1, 5.2 s for
+/// version 3.
 fn dips(row: &mut Row, samples: &[RoundSample], typical: f64, span: f64) {
     let found = super::not_loss_based::dips(samples, typical);
     let starts: Vec<f64> = found.iter().map(|d| d.start).collect();
     let is_low = |s: &RoundSample| s.window < 0.25 * typical;
     let mut lows: Vec<f64> = Vec::new();
     for pair in samples.windows(2) {
-        if is_low(&pair[1]) && !is_low(&pair[0]) && lows.last().is_none_or(|last| pair[1].start - last > 1.0)
-        {
+        if is_low(&pair[1]) && !is_low(&pair[0]) && lows.last().is_none_or(|last| pair[1].start - last > 1.0) {
             lows.push(pair[1].start);
         }
     }
@@ -276,15 +271,11 @@ fn steps(row: &mut Row, samples: &[RoundSample], typical: f64) {
     let highest = |part: &[RoundSample]| part.iter().map(|s| s.window).fold(0.5, f64::max);
     let over = |part: &[RoundSample]| (highest(part) / typical.max(0.5)).ln();
     row.all([over(samples), over(&samples[..(n / 5).max(5).min(n)])]);
-    let same =
-        samples.windows(2).filter(|w| (w[1].window - w[0].window).abs() <= 0.02 * w[1].window.max(1.0));
+    let same = samples.windows(2).filter(|w| (w[1].window - w[0].window).abs() <= 0.02 * w[1].window.max(1.0));
     row.add(share(same.count(), n - 1));
     let clean = |s: &RoundSample| !(s.reduces || s.repairing);
-    let changes: Vec<f64> = samples
-        .windows(2)
-        .filter(|w| clean(&w[0]) && clean(&w[1]))
-        .map(|w| w[1].window - w[0].window)
-        .collect();
+    let changes: Vec<f64> =
+        samples.windows(2).filter(|w| clean(&w[0]) && clean(&w[1])).map(|w| w[1].window - w[0].window).collect();
     let part = |wanted: &dyn Fn(f64) -> bool| match changes.len() {
         0 => f64::NAN,
         all => share(changes.iter().filter(|&&d| wanted(d)).count(), all),

@@ -1,10 +1,10 @@
-//! A forest of decision trees [Breiman, "Random Forests", Machine Learning 45 (2001)]. Each tree gives shares of the families
-//! for the measurements of a transfer, and the forest their mean.
+//! A forest of decision trees [Breiman, "Random Forests", Machine Learning 45 (2001)]. Each tree gives shares of the
+//! families for the measurements of a transfer, and the forest their mean.
 //!
-//! The confidence is not that mean, but the share of right names among held-out transfers of other paths with an
-//! equal or larger mean. Below the family's threshold (see `validation/classify/thresholds.py`) it is half of the ratio of
-//! mean and threshold. `validation/classify/grow_forest.py` trains forests with scikit-learn. The bundled `forest.bin` is older: 64
-//! trees with the same parameters and two random thresholds for each measurement, not one.
+//! The confidence is not that mean, but the share of right names among held-out transfers of other paths with an equal
+//! or larger mean. Below the family's threshold (see `validation/classify/thresholds.py`) it is half of the ratio of
+//! mean and threshold. `validation/classify/grow_forest.py` trains forests with scikit-learn. The bundled `forest.bin`
+//! is older: 64 trees with the same parameters and two random thresholds for each measurement, not one.
 //!
 //! ```text
 //! "DBF1", classes u8, features u8, trees u16
@@ -88,9 +88,7 @@ impl Forest {
             let len = usize::from(from.u8()?);
             let (name, rest) = from.0.split_at_checked(len)?;
             from.0 = rest;
-            forest
-                .families
-                .push(super::FAMILIES.into_iter().find(|f| f.as_bytes() == name).unwrap_or("unknown"));
+            forest.families.push(super::FAMILIES.into_iter().find(|f| f.as_bytes() == name).unwrap_or("unknown"));
             forest.thresholds.push(from.f32()?.into());
         }
         for _ in 0..from.u8()? {
@@ -135,9 +133,7 @@ impl Forest {
             let leaf = loop {
                 match &tree[at] {
                     Node::Leaf(leaf) => break leaf,
-                    Node::Split { feature, threshold, .. }
-                        if measurements[usize::from(*feature)] <= *threshold =>
-                    {
+                    Node::Split { feature, threshold, .. } if measurements[usize::from(*feature)] <= *threshold => {
                         at += 1;
                     }
                     Node::Split { larger, .. } => at = usize::from(*larger),

@@ -1,5 +1,5 @@
-//! Loss-based algorithms, by window growth and multiplicative decrease of the sawtooth: those of RFC 5681 (Reno), RFC 9438
-//! (CUBIC), RFC 3649 (HighSpeed) and of the papers cited at each rule.
+//! Loss-based algorithms, by window growth and multiplicative decrease of the sawtooth: those of RFC 5681 (Reno), RFC
+//! 9438 (CUBIC), RFC 3649 (HighSpeed) and of the papers cited at each rule.
 
 use super::epochs::{Epochs, of_growths};
 use super::{Guess, near};
@@ -133,12 +133,7 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
             return ("hybla", half * near(fit, 0.0, 0.4));
         }
     }
-    if t.slope > 1.05
-        && t.window > HIGHSPEED.0
-        && (t.left - hs_left).abs() < 0.05
-        && linear
-        && by(hs_slope) < 0.4
-    {
+    if t.slope > 1.05 && t.window > HIGHSPEED.0 && (t.left - hs_left).abs() < 0.05 && linear && by(hs_slope) < 0.4 {
         return ("highspeed", near(t.left, hs_left, 0.08) * near(by(hs_slope), 0.0, 0.5));
     }
     let one = (0.8..1.25).contains(&t.slope);
@@ -160,8 +155,8 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     ("unknown", 0.0)
 }
 
-/// Distinguishes Reno and Veno. Both halve the window. Veno grows half as fast with three or more segments in the queue,
-/// and decreases by a fifth with fewer [Fu, Liew 2003].
+/// Distinguishes Reno and Veno. Both halve the window. Veno grows half as fast with three or more segments in the
+/// queue, and decreases by a fifth with fewer [Fu, Liew 2003].
 fn reno_or_veno(t: &Tooth, epochs: &Epochs, half: f64) -> (&'static str, f64) {
     if (0.8..1.25).contains(&t.slope) {
         return ("reno-like", half * near(t.middle, 0.5, 0.1));

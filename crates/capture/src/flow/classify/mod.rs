@@ -8,8 +8,9 @@
 //! ```
 //!
 //! The result is "unknown" if the path does not reveal the algorithm: with few epochs, small windows, or a queue length
-//! at which two algorithms behave equally. Algorithms that behave equally by design (Reno with each loss recovery; DCTCP,
-//! Prague and LP without marks or competing traffic) are one family. Each rule cites the RFC or paper of its algorithm.
+//! at which two algorithms behave equally. Algorithms that behave equally by design (Reno with each loss recovery;
+//! DCTCP, Prague and LP without marks or competing traffic) are one family. Each rule cites the RFC or paper of its
+//! algorithm.
 
 mod epochs;
 mod features;
@@ -54,15 +55,7 @@ pub struct Guess {
 impl Pack for Guess {
     fn blank() -> Self {
         let evidence = String::new();
-        Self {
-            family: FAMILIES[0],
-            confidence: 0.0,
-            evidence,
-            decrease: 0.0,
-            growth: 0.0,
-            slope: 0.0,
-            reductions: 0,
-        }
+        Self { family: FAMILIES[0], confidence: 0.0, evidence, decrease: 0.0, growth: 0.0, slope: 0.0, reductions: 0 }
     }
     fn zeros(&self) -> u64 {
         7
@@ -213,8 +206,7 @@ impl Rounds {
         // The last round is cut by the end of the connection or of the capture.
         let rounds = &rounds[..rounds.len() - 1];
         let samples = round_samples(rounds, mss, at_sender);
-        let held =
-            samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
+        let held = samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
         if at_sender && held.count() * 2 > rounds.len() {
             return Err("limited by the application or the receive window for most of the time".to_owned());
         }
@@ -232,8 +224,7 @@ impl Rounds {
         not_loss_based::ecn_based(samples)
             .or_else(|| not_loss_based::rate_based(samples, self.typical, epochs))
             .or_else(|| {
-                loss_based::sawtooth(epochs)
-                    .filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
+                loss_based::sawtooth(epochs).filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
             })
             .or_else(|| loss_based::linear(epochs))
             .unwrap_or_else(|| not_loss_based::constant_window(samples, epochs))
@@ -250,10 +241,11 @@ pub fn measurements(rounds: &[Round], mss: u32, at_sender: bool) -> Option<Vec<f
     Some(rounds.features(&rounds.by_rules()))
 }
 
-/// Classifies a direction by its rounds. `mss`: its longest payload on the wire; `at_sender`: captured at or near the sender.
+/// Classifies a direction by its rounds. `mss`: its longest payload on the wire; `at_sender`: captured at or near the
+/// sender.
 ///
-/// The rules for single algorithms give the evidence and a first guess. The family and its confidence are those of a forest
-/// of decision trees, to which that guess is one of many measurements.
+/// The rules for single algorithms give the evidence and a first guess. The family and its confidence are those of a
+/// forest of decision trees, to which that guess is one of many measurements.
 pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
     let rounds = match Rounds::new(rounds, mss, at_sender) {
         Ok(rounds) => rounds,
@@ -263,7 +255,6 @@ pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
     let vote = forest::bundled().vote(&rounds.features(&guess));
     let (family, confidence) =
         if vote.confidence < LEAST_CONFIDENCE { ("unknown", 0.0) } else { (vote.family, vote.confidence) };
-    let evidence =
-        format!("{}; {:.0} % of the trees for {}", guess.evidence, vote.share * 100.0, vote.family);
+    let evidence = format!("{}; {:.0} % of the trees for {}", guess.evidence, vote.share * 100.0, vote.family);
     Guess { family, confidence: (confidence * 100.0).round() / 100.0, evidence, ..guess }
 }

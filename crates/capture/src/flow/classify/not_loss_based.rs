@@ -1,5 +1,5 @@
-//! Algorithms that do not depend on loss: rate-based (BBR) [draft-ietf-ccwg-bbr], ECN-based (DCTCP) [RFC 8257], delay-based
-//! (Vegas [Brakmo, Peterson 1995], LEDBAT [RFC 6817]).
+//! Algorithms that do not depend on loss: rate-based (BBR) [draft-ietf-ccwg-bbr], ECN-based (DCTCP) [RFC 8257],
+//! delay-based (Vegas [Brakmo, Peterson 1995], LEDBAT [RFC 6817]).
 
 use super::epochs::Epochs;
 use super::{Guess, RoundSample, median, near, unknown};
@@ -20,8 +20,7 @@ pub(super) fn dips(samples: &[RoundSample], typical: f64) -> Vec<Dip> {
     for (n, w) in samples.windows(3).enumerate() {
         let [before, now, after] = [&w[0], &w[1], &w[2]];
         let low = now.window.min(after.window);
-        let sinks =
-            before.window > 0.62 * typical && now.window < 0.8 * before.window && low < 0.62 * typical;
+        let sinks = before.window > 0.62 * typical && now.window < 0.8 * before.window && low < 0.62 * typical;
         let apart = dips.last().is_none_or(|d| now.start - d.start > 1.0);
         if clean(before) && clean(now) && clean(after) && sinks && apart {
             let rest = samples[n + 1..].iter().take_while(|l| l.window <= 0.7 * typical);
@@ -45,7 +44,8 @@ pub(super) fn rate_based(samples: &[RoundSample], typical: f64, epochs: &Epochs)
     let (ten, five) = (every(10.2), every(5.2));
     let slow = median(&mut back) > 1.5;
     let (family, regular) = if slow && dips.len() >= 3 && depth < 0.12 {
-        // LEDBAT++ reduces to two segments and enters slow start, to measure the delay [draft-irtf-iccrg-ledbat-plus-plus].
+        // LEDBAT++ reduces to two segments and enters slow start, to measure the delay
+        // [draft-irtf-iccrg-ledbat-plus-plus].
         ("ledbat-like", dips.len() / 2)
     } else if slow {
         return None;
@@ -109,8 +109,7 @@ fn spread(samples: &[RoundSample]) -> f64 {
 
 /// Classifies a sender with a nearly constant window: delay-based if it keeps a small queue, otherwise unknown.
 pub(super) fn constant_window(samples: &[RoundSample], epochs: &Epochs) -> Guess {
-    let later: Vec<RoundSample> =
-        samples[samples.len() / 2..].iter().filter(|l| !l.repairing).copied().collect();
+    let later: Vec<RoundSample> = samples[samples.len() / 2..].iter().filter(|l| !l.repairing).copied().collect();
     let losses = later.iter().filter(|l| l.reduces).count();
     if later.len() < 10 {
         return unknown("in loss recovery for most of the time".to_owned());

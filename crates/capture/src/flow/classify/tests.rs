@@ -59,7 +59,8 @@ fn each_sawtooth_has_the_family_of_its_growth_and_decrease() {
     is("hybla", &sawtooth(40, 102.0, |x| 102.0 + 102.0 * x));
     // Illinois: fast at first, slow when the queue is full.
     is("illinois", &sawtooth(60, 50.0, |x| 50.0 + 50.0 * (1.0 - (1.0 - x).powi(2))));
-    // HighSpeed at 400 segments: b = 0.5 - 0.4 ln (400/38) / ln (83000/38) = 0.378, so decrease to 0.62; a = 4.4 per round.
+    // HighSpeed at 400 segments: b = 0.5 - 0.4 ln (400/38) / ln (83000/38) = 0.378, so decrease to 0.62; a = 4.4 per
+    // round.
     is("highspeed", &sawtooth(37, 250.0, |x| 248.0 + 152.0 * x));
     // Decrease by a third and one segment per round with a queue as large as the pipe: no known algorithm.
     let mut strange = sawtooth(33, 50.0, |x| 66.0 + 33.0 * x);
@@ -151,10 +152,7 @@ fn a_forest_of_scikit_learn_has_its_shares_here() {
         let row: Vec<f32> = values[..6].iter().map(|&value| value as f32).collect();
         let (expected, shares) = (&values[6..], forest.shares(&row));
         // A share of a tree has 8 bits.
-        assert!(
-            shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.5 / 255.0 + 1e-6),
-            "{shares:?} {line}"
-        );
+        assert!(shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.5 / 255.0 + 1e-6), "{shares:?} {line}");
         let mut sorted = expected.to_vec();
         sorted.sort_by(f64::total_cmp);
         if sorted[3] - sorted[2] > 1.0 / 255.0 {

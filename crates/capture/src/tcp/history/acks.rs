@@ -92,8 +92,7 @@ impl History {
                     && (echo.wrapping_sub(sent) as i32) < 0
                 {
                     let (start, end) = (s.start, s.end);
-                    acked.spurious_frame =
-                        acked.spurious_frame.or_else(|| self.prove(start, end, Some(echo)));
+                    acked.spurious_frame = acked.spurious_frame.or_else(|| self.prove(start, end, Some(echo)));
                 }
             }
             let Some(s) = self.sent.get(self.acked) else { break };
@@ -129,8 +128,7 @@ impl History {
         let first = a.sack[0];
         let inside = |outer: &SackBlock| le(outer.left.0, first.left.0) && le(first.right.0, outer.right.0);
         // [RFC 2883 §4]: the first block is below the ACK or inside the second block.
-        acked.dsack =
-            lt(first.left.0, first.right.0) && le(first.right.0, a.ack) || a.sack.get(1).is_some_and(inside);
+        acked.dsack = lt(first.left.0, first.right.0) && le(first.right.0, a.ack) || a.sack.get(1).is_some_and(inside);
         if acked.dsack {
             acked.spurious_frame = self.prove(first.left.0, first.right.0, None);
             acked.copied = acked.spurious_frame.is_none() && !self.was_repeated(first.left.0, first.right.0);

@@ -38,7 +38,8 @@ impl Clock {
         self.waiting.push_back((tsval, now, data));
     }
 
-    /// Processes the echo `tsecr`. Returns the time since the value was sent, if this is its first echo and it was on data.
+    /// Processes the echo `tsecr`. Returns the time since the value was sent, if this is its first echo and it was on
+    /// data.
     #[inline]
     pub(crate) fn echoed(&mut self, tsecr: u32, now: i64) -> Option<i64> {
         while let Some(&(value, time, data)) = self.waiting.front() {

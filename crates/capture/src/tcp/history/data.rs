@@ -1,9 +1,8 @@
-//! Data segments: new data, retransmissions and their causes [RFC 5681 §3.2, RFC 6298, RFC 8985 §7], reordering, copies. The
-//! rules are listed in [`history`](super).
+//! Data segments: new data, retransmissions and their causes [RFC 5681 §3.2, RFC 6298, RFC 8985 §7], reordering,
+//! copies. The rules are listed in [`history`](super).
 
 use super::{
-    Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, RETRANSMITTED_LIMIT, Retransmitted, SENT_LIMIT,
-    Sent,
+    Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, RETRANSMITTED_LIMIT, Retransmitted, SENT_LIMIT, Sent,
 };
 use dumbbell_wire::seq::{gt, le, lt};
 
@@ -224,11 +223,7 @@ impl History {
         if again {
             self.retransmission(a, false)
         } else {
-            Data::Reordered {
-                segments: self.count - h.count,
-                bytes: self.high.wrapping_sub(a.start),
-                delay: waited,
-            }
+            Data::Reordered { segments: self.count - h.count, bytes: self.high.wrapping_sub(a.start), delay: waited }
         }
     }
 
@@ -238,8 +233,7 @@ impl History {
             (Some(x), Some(y)) => Some(x.wrapping_sub(y) as i32),
             _ => None,
         };
-        let id_order =
-            self.ids_count().then(|| i32::from(a.hints.ip_id.wrapping_sub(stored.hints.ip_id) as i16));
+        let id_order = self.ids_count().then(|| i32::from(a.hints.ip_id.wrapping_sub(stored.hints.ip_id) as i16));
         let order = match (order, id_order) {
             (None | Some(0), Some(by_id)) => Some(by_id),
             (order, _) => order,
@@ -248,11 +242,7 @@ impl History {
         // Sent before the captured data: the original, which arrives after its retransmission.
         if order.is_some_and(|o| o < 0) && stored.repeated {
             outcome.spurious_frame = self.prove(a.start, a.end, a.hints.tsval);
-            return Data::Reordered {
-                segments: 1,
-                bytes: self.high.wrapping_sub(a.start),
-                delay: since.max(0),
-            };
+            return Data::Reordered { segments: 1, bytes: self.high.wrapping_sub(a.start), delay: since.max(0) };
         }
         let same_range = a.start == stored.start && a.end == stored.end;
         let copy = same_range
@@ -332,8 +322,7 @@ impl History {
             self.presumed_lost = None;
             return;
         }
-        outcome.what =
-            Data::Retransmission { cause: Cause::Timeout, spurious: false, timer: None, first: false };
+        outcome.what = Data::Retransmission { cause: Cause::Timeout, spurious: false, timer: None, first: false };
     }
 
     fn note_retransmission(&mut self, a: &Arrival, spurious: bool) {

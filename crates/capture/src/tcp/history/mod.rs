@@ -19,11 +19,12 @@
 //!   had released such data: the original was lost before the capture point;
 //! - **reordered** if it fills a hole and was sent before the segment that opened it.
 //!
-//! A retransmission is **spurious** if the receiver had the data: it was acknowledged or SACKed before, a D-SACK reports
-//! it [RFC 2883], or the echoed timestamp is older than the retransmission
-//! (Eifel detection [RFC 3522]). This works at any capture point on the path.
+//! A retransmission is **spurious** if the receiver had the data: it was acknowledged or SACKed before, a D-SACK
+//! reports it [RFC 2883], or the echoed timestamp is older than the retransmission (Eifel detection [RFC 3522]). This
+//! works at any capture point on the path.
 //!
-//! Memory: at most [`SENT_LIMIT`] segments, [`HOLE_LIMIT`] holes and [`RETRANSMITTED_LIMIT`] retransmissions per direction.
+//! Memory: at most [`SENT_LIMIT`] segments, [`HOLE_LIMIT`] holes and [`RETRANSMITTED_LIMIT`] retransmissions per
+//! direction.
 
 mod acks;
 mod clock;

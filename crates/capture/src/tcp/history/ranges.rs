@@ -1,5 +1,5 @@
-//! The ranges of a direction's data: captured segments, and the holes between them, in sequence numbers with modular order
-//! [RFC 9293 §3.4].
+//! The ranges of a direction's data: captured segments, and the holes between them, in sequence numbers with modular
+//! order [RFC 9293 §3.4].
 
 use super::data::Arrival;
 use super::{History, Hole, SENT_LIMIT, Sent};

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! One pass in file order, with raw sequence numbers and Wireshark's default preferences. Identifiers are those of
-//! Wireshark's source. A SYN that begins a new stream is handled in [`track`](super::track), where streams are numbered.
-//! The rules are written from the behavior of the released versions and are compared with tshark frame by frame
-//! (`validation/tshark`); no code is taken over.
+//! Wireshark's source. A SYN that begins a new stream is handled in [`track`](super::track), where streams are
+//! numbered. The rules are written from the behavior of the released versions and are compared with tshark frame by
+//! frame (`validation/tshark`); no code is taken over.
 
 mod retransmission;
 mod sequence_analysis;
@@ -28,7 +28,8 @@ pub struct Verdict {
     pub labels: Labels,
     /// `duplicate_ack_num`: number of the duplicate ACK, from 1; 0: not a duplicate.
     pub duplicate_ack: u32,
-    /// `ack_rtt`: time since the segment that it acknowledges, ns; 0: unknown. (Wireshark does not show a time of 0 either.)
+    /// `ack_rtt`: time since the segment that it acknowledges, ns; 0: unknown. (Wireshark does not show a time of 0
+    /// either.)
     pub ack_rtt: i64,
     /// `bytes_in_flight`; 0: unknown.
     pub bytes_in_flight: u32,

@@ -39,9 +39,8 @@ pub(super) fn retransmission_type<const V44: bool>(
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
     if r.dupacknum >= 2 && since(r.lastacktime) < FAST {
         let at_hole = r.lastack == s.seq;
-        let other_hole = V44
-            && !r.sack.is_empty()
-            && !r.sack.as_slice().iter().any(|b| le(b.left.0, s.seq) && le(end, b.right.0));
+        let other_hole =
+            V44 && !r.sack.is_empty() && !r.sack.as_slice().iter().any(|b| le(b.left.0, s.seq) && le(end, b.right.0));
         if at_hole || other_hole {
             labels.set(Label::FastRetransmission);
             labels.set(Label::Retransmission);
@@ -52,10 +51,7 @@ pub(super) fn retransmission_type<const V44: bool>(
     let virtual_byte = u32::from(s.flags.intersects(TcpFlags::SYN | TcpFlags::FIN));
     let newest = end.wrapping_add(virtual_byte) == f.nextseq;
     let may_be_newest = V44 && f.nextseq_by_empty;
-    if since(f.nextseqtime) < threshold
-        && (!newest || may_be_newest)
-        && !(V44 && f.unacked.covers(s.seq, end))
-    {
+    if since(f.nextseqtime) < threshold && (!newest || may_be_newest) && !(V44 && f.unacked.covers(s.seq, end)) {
         labels.set(Label::OutOfOrder);
     } else {
         labels.set(Label::Retransmission);

@@ -159,8 +159,7 @@ fn analyze<const V44: bool>(
         has_result = true;
     }
     if len > 0 && f.valid_bif && !f.unacked.is_empty() {
-        let sacked =
-            r.sack.as_slice().iter().map(|b| b.right.0.wrapping_sub(b.left.0)).fold(0, u32::wrapping_add);
+        let sacked = r.sack.as_slice().iter().map(|b| b.right.0.wrapping_sub(b.left.0)).fold(0, u32::wrapping_add);
         let flight = f.unacked.span(f.base_seq).wrapping_sub(sacked);
         if flight > 0 && flight < FLIGHT_LIMIT {
             found.bytes_in_flight = flight - u32::from(virtual_byte);

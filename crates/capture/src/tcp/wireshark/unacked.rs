@@ -98,8 +98,8 @@ impl Unacked {
         }
     }
 
-    /// Removes the segments that `ack` covers and shortens one that it covers in part. Returns the age of the oldest segment
-    /// that ends at `ack` (`partial`: or that contains `ack`).
+    /// Removes the segments that `ack` covers and shortens one that it covers in part. Returns the age of the oldest
+    /// segment that ends at `ack` (`partial`: or that contains `ack`).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u32, now: i64, partial: bool) -> Option<i64> {
         let front = self.entries.front()?;
@@ -179,7 +179,8 @@ impl Unacked {
     fn walk(&mut self, ack: u32, now: i64, partial: bool) -> Option<i64> {
         let mut age = None;
         self.entries.retain_mut(|e| {
-            // From the oldest entry: the first match counts. Wireshark starts at the newest, where the last match counts.
+            // From the oldest entry: the first match counts. Wireshark starts at the newest, where the last match
+            // counts.
             if e.end == ack {
                 age = age.or(Some(now.wrapping_sub(e.time)));
                 return false;
@@ -242,12 +243,8 @@ impl Unacked {
 
     /// The end of the contiguous run of stored segments that begins at `from`.
     pub(crate) fn run_from(&self, from: u32) -> u32 {
-        let mut later: Vec<(u32, u32)> = self
-            .entries
-            .iter()
-            .filter(|e| le(from, e.seq) && e.seq != e.end)
-            .map(|e| (e.seq, e.end))
-            .collect();
+        let mut later: Vec<(u32, u32)> =
+            self.entries.iter().filter(|e| le(from, e.seq) && e.seq != e.end).map(|e| (e.seq, e.end)).collect();
         later.sort_unstable_by_key(|e| e.0.wrapping_sub(from));
         let mut end = from;
         for (seq, next) in later {

@@ -46,9 +46,7 @@ impl AckAggregation {
         let epoch_stamp = *self.ack_epoch_stamp.get_or_insert(now);
         // Whole segments: the source computes in integers [Linux tcp_bbr.c bbr_update_ack_aggregation].
         let mut expected_acked = (bw * now.since(epoch_stamp).as_secs()).floor();
-        if self.ack_epoch_acked <= expected_acked
-            || self.ack_epoch_acked + acked >= ACK_EPOCH_ACKED_RESET_THRESH
-        {
+        if self.ack_epoch_acked <= expected_acked || self.ack_epoch_acked + acked >= ACK_EPOCH_ACKED_RESET_THRESH {
             self.reset_epoch(now);
             expected_acked = 0.0;
         }

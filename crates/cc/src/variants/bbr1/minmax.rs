@@ -77,15 +77,15 @@ mod tests {
 
     #[test]
     fn values_soon_after_the_largest_are_not_kept() {
-        // A quarter of ten is 2: the value of round trip 3 is the first that becomes the second sample. It replaces 9 in
-        // the eleventh round trip, although 8 was larger.
+        // A quarter of ten is 2: the value of round trip 3 is the first that becomes the second sample. It replaces 9
+        // in the eleventh round trip, although 8 was larger.
         let mut values = vec![9.0, 8.0, 8.0];
         values.extend([7.0; 8]);
         assert_eq!(after(&values, 10), 9.0);
         values.push(6.0);
         assert_eq!(after(&values, 10), 7.0);
-        // Half of the window is 5: after 7 in round trip 3, the value of round trip 6 becomes the third sample. It is the
-        // maximum when 7 has left the window too.
+        // Half of the window is 5: after 7 in round trip 3, the value of round trip 6 becomes the third sample. It is
+        // the maximum when 7 has left the window too.
         let values = [9.0, 8.0, 8.0, 7.0, 6.0, 6.0, 5.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0];
         assert_eq!(after(&values, 10), 7.0);
         assert_eq!(after(&values[..9], 3), 6.0);

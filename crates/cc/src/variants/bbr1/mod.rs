@@ -37,8 +37,8 @@ mod probe_rtt;
 
 use crate::common::{AppLimitedInterval, DeliveryRound, floor_to_jiffy, pacing_rate};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
-    SentEvent, Setup,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit, SentEvent,
+    Setup,
 };
 use crate::{Requirement, StackFeature, Variant};
 use ack_aggregation::AckAggregation;

@@ -16,12 +16,7 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "1.25",
         doc: "pacing gain of the phase that probes for more bandwidth; the next phase, which drains, has 2 minus this",
     },
-    Spec {
-        name: "cwnd_gain",
-        kind: Kind::Float { min: 0.1, max: 10.0 },
-        default: "2",
-        doc: "cwnd gain in PROBE_BW",
-    },
+    Spec { name: "cwnd_gain", kind: Kind::Float { min: 0.1, max: 10.0 }, default: "2", doc: "cwnd gain in PROBE_BW" },
     Spec {
         name: "bw_window",
         kind: Kind::Int { min: 1, max: 1000 },
@@ -34,12 +29,7 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "10 s",
         doc: "length of the minimum filter of the RTT; when it expires, PROBE_RTT begins",
     },
-    Spec {
-        name: "probe_rtt_duration",
-        kind: Kind::Duration,
-        default: "200 ms",
-        doc: "shortest duration of PROBE_RTT",
-    },
+    Spec { name: "probe_rtt_duration", kind: Kind::Duration, default: "200 ms", doc: "shortest duration of PROBE_RTT" },
     Spec {
         name: "min_cwnd",
         kind: Kind::Int { min: 1, max: 1000 },

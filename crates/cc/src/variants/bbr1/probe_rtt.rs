@@ -1,7 +1,7 @@
 //! min_rtt and PROBE_RTT: the window is reduced to four segments to measure the RTT without a queue.
 //!
-//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_update_min_rtt]; each function names its counterpart. Times are in ticks of 4 ms, because
-//! bbr_update_min_rtt compares jiffies.
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_update_min_rtt]; each function names its counterpart. Times are in ticks of
+//! 4 ms, because bbr_update_min_rtt compares jiffies.
 
 use super::{Bbr1, Mode, micros};
 use crate::AckEvent;

@@ -24,8 +24,7 @@ impl Bbr3 {
 
     /// §5.6.4.6 SetCwnd, §5.6.4.2 UpdateMaxInflight.
     pub(super) fn set_cwnd(&mut self) {
-        let max_inflight =
-            self.quantization_budget(self.gains().1 * self.bdp(self.bw) + self.extra_acked_filter.get());
+        let max_inflight = self.quantization_budget(self.gains().1 * self.bdp(self.bw) + self.extra_acked_filter.get());
         let acked = self.rs.newly_acked as f64;
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + acked).min(max_inflight);
@@ -39,8 +38,8 @@ impl Bbr3 {
         self.bound_cwnd_for_model();
     }
 
-    /// §5.6.4.7 BoundCwndForModel. Drain is not bounded by inflight_longterm, as in the pseudo-code; the table of §5.6.1
-    /// has that bound.
+    /// §5.6.4.7 BoundCwndForModel. Drain is not bounded by inflight_longterm, as in the pseudo-code; the table of
+    /// §5.6.1 has that bound.
     fn bound_cwnd_for_model(&mut self) {
         let cap = match self.state {
             State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_longterm,

@@ -4,8 +4,7 @@
 use super::{Bbr3, RateSample, Recovery, State};
 use crate::common::pacing_rate;
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
-    SentEvent,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit, SentEvent,
 };
 use dumbbell_units::{Dur, Time};
 

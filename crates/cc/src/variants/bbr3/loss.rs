@@ -67,8 +67,8 @@ impl Bbr3 {
     fn inflight_at_loss(&self, size: f64, lost: f64, tx_in_flight: f64) -> f64 {
         let (inflight_prev, lost_prev) = (tx_in_flight - size, lost - size);
         let lost_prefix = (self.set.loss_thresh * inflight_prev - lost_prev) / (1.0 - self.set.loss_thresh);
-        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2]: lost_prefix is at least zero. It would be negative if the losses had
-        // exceeded the threshold before this segment.
+        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2]: lost_prefix is at least zero. It would be negative if the losses
+        // had exceeded the threshold before this segment.
         inflight_prev + lost_prefix.max(0.0)
     }
 
@@ -176,9 +176,7 @@ impl Bbr3 {
                     self.state = State::Startup;
                 }
             }
-            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !in_probe_rtt => {
-                self.start_probe_bw_refill()
-            }
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !in_probe_rtt => self.start_probe_bw_refill(),
             _ => {}
         }
     }

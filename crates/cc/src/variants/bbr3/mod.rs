@@ -4,25 +4,25 @@
 //! Source: draft-ietf-ccwg-bbr-06; the section numbers in this folder are that document's, names as there.
 //!
 //! ```text
-//! max_bw        maximum delivery rate of this and of the previous ProbeBW cycle                         [§5.5.2-§5.5.6]
-//! min_rtt       minimum RTT of 10 s; probe_rtt_min_delay: of 5 s, schedules ProbeRTT                    [§5.3.4.3]
+//! max_bw        maximum delivery rate of this and of the previous ProbeBW cycle                   [§5.5.2-§5.5.6]
+//! min_rtt       minimum RTT of 10 s; probe_rtt_min_delay: of 5 s, schedules ProbeRTT              [§5.3.4.3]
 //! bounds        inflight_longterm: the data in flight when a probe lost too much; bw_shortterm and
 //!               inflight_shortterm: times 0.7 for each round trip with a loss, but not below the
-//!               latest delivered bandwidth and volume                                                   [§5.5.10]
-//! bw            min(max_bw, bw_shortterm);  pacing rate = 0.99 * pacing_gain * bw                       [§5.6.2]
+//!               latest delivered bandwidth and volume                                             [§5.5.10]
+//! bw            min(max_bw, bw_shortterm);  pacing rate = 0.99 * pacing_gain * bw                 [§5.6.2]
 //! cwnd          cwnd_gain * bw * min_rtt + extra_acked, at least 3 quanta and 4 segments, within the bounds [§5.6.4]
 //!
-//! state           pacing  cwnd   until                                                                  [§5.6.1]
-//! Startup         2.77    2      three round trips with less than 25 % growth of bw, or a lossy one     [§5.3.1]
-//! Drain           0.5     2      at most bw * min_rtt in flight, or 3 round trips                       [§5.3.2]
-//! ProbeBW_DOWN    0.9     2      drained, and 15 % of inflight_longterm free                            [§5.3.3.1]
+//! state           pacing  cwnd   until                                                            [§5.6.1]
+//! Startup         2.77    2      three round trips with less than 25 % growth of bw, or a lossy one  [§5.3.1]
+//! Drain           0.5     2      at most bw * min_rtt in flight, or 3 round trips                 [§5.3.2]
+//! ProbeBW_DOWN    0.9     2      drained, and 15 % of inflight_longterm free                      [§5.3.3.1]
 //! ProbeBW_CRUISE  1       2      2 to 3 s since the last probe, or as many round trips as a Reno flow
-//!                                with this window needs                                                 [§5.3.3.2, §5.3.3.8]
-//! ProbeBW_REFILL  1       2      one round trip; the short-term bounds are reset                        [§5.3.3.3]
+//!                                with this window needs                                           [§5.3.3.2, §5.3.3.8]
+//! ProbeBW_REFILL  1       2      one round trip; the short-term bounds are reset                  [§5.3.3.3]
 //! ProbeBW_UP      1.25    2.25   bw no longer grows, or more than 2 % lost, or inflight_longterm of a
 //!                                probe that lost too much is reached; inflight_longterm grows by
-//!                                1, 2, 4... segments a round trip                                       [§5.3.3.4-§5.3.3.7]
-//! ProbeRTT        1       0.5    200 ms and a round trip; 5 s after probe_rtt_min_delay                 [§5.3.4]
+//!                                1, 2, 4... segments a round trip                                 [§5.3.3.4-§5.3.3.7]
+//! ProbeRTT        1       0.5    200 ms and a round trip; 5 s after probe_rtt_min_delay           [§5.3.4]
 //! ```
 //! A delivery rate over an interval shorter than the minimum RTT is no sample and ends no round trip, as in
 //! [Linux tcp_rate.c tcp_rate_gen]. §3.7 leaves the response to congestion marks open: here a mark counts as a round
@@ -236,10 +236,7 @@ impl Bbr3 {
     }
 
     fn in_probe_bw(&self) -> bool {
-        matches!(
-            self.state,
-            State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp
-        )
+        matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp)
     }
 
     fn is_probing_bw(&self) -> bool {

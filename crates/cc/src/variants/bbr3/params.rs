@@ -47,24 +47,14 @@ pub(crate) const ROW: Variant = Variant {
             default: "2.77",
             doc: "pacing gain in Startup, 4 ln 2: the smallest that doubles the rate each round trip [§2.5]",
         },
-        Spec {
-            name: "drain_pacing_gain",
-            kind: BELOW_ONE,
-            default: "0.5",
-            doc: "pacing gain in Drain [§2.5]",
-        },
+        Spec { name: "drain_pacing_gain", kind: BELOW_ONE, default: "0.5", doc: "pacing gain in Drain [§2.5]" },
         Spec {
             name: "cwnd_gain",
             kind: Kind::Float { min: 0.5, max: 10.0 },
             default: "2",
             doc: "cwnd gain except in ProbeBW_UP and ProbeRTT [§2.6]",
         },
-        Spec {
-            name: "up_pacing_gain",
-            kind: ABOVE_ONE,
-            default: "1.25",
-            doc: "pacing gain in ProbeBW_UP [§5.3.3.5]",
-        },
+        Spec { name: "up_pacing_gain", kind: ABOVE_ONE, default: "1.25", doc: "pacing gain in ProbeBW_UP [§5.3.3.5]" },
         Spec {
             name: "up_cwnd_gain",
             kind: Kind::Float { min: 0.5, max: 10.0 },
@@ -77,12 +67,7 @@ pub(crate) const ROW: Variant = Variant {
             default: "0.9",
             doc: "pacing gain in ProbeBW_DOWN [§5.3.3.1]",
         },
-        Spec {
-            name: "probe_rtt_cwnd_gain",
-            kind: BELOW_ONE,
-            default: "0.5",
-            doc: "cwnd gain in ProbeRTT [§2.16.2]",
-        },
+        Spec { name: "probe_rtt_cwnd_gain", kind: BELOW_ONE, default: "0.5", doc: "cwnd gain in ProbeRTT [§2.16.2]" },
         Spec {
             name: "loss_thresh",
             kind: Kind::Probability,

@@ -87,8 +87,7 @@ impl Bbr3 {
     /// §5.3.3.9 IsTimeToCruise.
     fn is_time_to_cruise(&self) -> bool {
         let inflight = self.inflight as f64;
-        inflight <= self.inflight_with_headroom()
-            && inflight <= self.inflight_for(self.max_bw_filter.get(), 1.0)
+        inflight <= self.inflight_with_headroom() && inflight <= self.inflight_for(self.max_bw_filter.get(), 1.0)
     }
 
     /// §5.3.3.9 IsTimeToGoDown.
@@ -158,9 +157,7 @@ impl Bbr3 {
                 return true;
             }
         }
-        if self.is_inflight_too_high(self.rs.lost, self.rs.tx_in_flight)
-            || self.inflight_longterm.is_infinite()
-        {
+        if self.is_inflight_too_high(self.rs.lost, self.rs.tx_in_flight) || self.inflight_longterm.is_infinite() {
             return false;
         }
         self.inflight_longterm = self.inflight_longterm.max(self.rs.tx_in_flight);

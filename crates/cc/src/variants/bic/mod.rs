@@ -138,13 +138,7 @@ struct Bic {
 
 impl Bic {
     fn new(params: &Params, setup: &Setup) -> Bic {
-        Bic {
-            window: Window::new(setup),
-            set: Settings::read(params),
-            w_max: None,
-            prior_w_max: None,
-            inc: f64::NAN,
-        }
+        Bic { window: Window::new(setup), set: Settings::read(params), w_max: None, prior_w_max: None, inc: f64::NAN }
     }
 
     /// Returns the increase per window of ACKs [XHR].

@@ -56,8 +56,8 @@ impl Gradients {
     }
 
     /// Adds the gradients of a round trip. Returns the gradient that decides: the mean, or in slow start the latest one
-    /// unless `extrapolate`; 0 if none is positive. A mean of -`fall(n)` or less, over n round trips, shows that the last
-    /// backoff was effectual.
+    /// unless `extrapolate`; 0 if none is positive. A mean of -`fall(n)` or less, over n round trips, shows that the
+    /// last backoff was effectual.
     pub(super) fn add(&mut self, latest: MinMax, in_slow_start: bool, fall: impl Fn(f64) -> f64) -> f64 {
         if self.gradients.len() == self.window {
             self.gradients.pop_front();

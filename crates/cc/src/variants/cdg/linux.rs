@@ -1,18 +1,18 @@
 //! CDG as in Linux: `rules = "linux"` [Linux 6.12 net/ipv4/tcp_cdg.c].
 //!
 //! ```text
-//! RTT samples   after ACKs for several segments, an ACK for one segment is assumed to be delayed by the receiver's timer
-//!               and counts for the minimum RTT only                                                    [tcp_cdg_acked]
-//! effectual     a sum of gradients of -32 us or less ends a sequence of ineffectual backoffs            [tcp_cdg_grad]
-//! backoff       takes a round trip, by proportional rate reduction                [tcp_cdg_backoff, tcp_cwnd_reduction];
-//!               a loss during it causes no further reduction                                           [tcp_enter_recovery]
-//! loss          a timeout is treated as a loss                                                         [tcp_cdg_ssthresh]
-//! shadow        isn't reset when the queue is empty                                                      [tcp_cdg_grad]
-//! slow start    ends when a train of ACKs, at most 3 ms apart, is longer than half of the minimum RTT, or when the minimum
-//!               RTT of a round trip with more than 8 samples is above it by 1/8               [tcp_cdg_hystart_update]
+//! RTT samples   after ACKs for several segments, an ACK for one segment is assumed to be delayed by the receiver's
+//!               timer and counts for the minimum RTT only                                         [tcp_cdg_acked]
+//! effectual     a sum of gradients of -32 us or less ends a sequence of ineffectual backoffs       [tcp_cdg_grad]
+//! backoff       takes a round trip, by proportional rate reduction              [tcp_cdg_backoff, tcp_cwnd_reduction];
+//!               a loss during it causes no further reduction                                      [tcp_enter_recovery]
+//! loss          a timeout is treated as a loss                                                      [tcp_cdg_ssthresh]
+//! shadow        isn't reset when the queue is empty                                                     [tcp_cdg_grad]
+//! slow start    ends when a train of ACKs, at most 3 ms apart, is longer than half of the minimum RTT, or when the
+//!               minimum RTT of a round trip with more than 8 samples is above it by 1/8  [tcp_cdg_hystart_update]
 //! ```
-//! The defaults of the stack `linux` complete this: the mean over the available gradients (`extrapolate`), every loss counts
-//! (`tolerance` = false), and ineffectual backoffs are skipped until the RTT falls (`hold` = 0).
+//! The defaults of the stack `linux` complete this: the mean over the available gradients (`extrapolate`), every loss
+//! counts (`tolerance` = false), and ineffectual backoffs are skipped until the RTT falls (`hold` = 0).
 
 use super::Core;
 use crate::common::{LossDriven, Round, Window};
@@ -130,8 +130,7 @@ impl LinuxCdg {
         let Some(prr) = &mut self.reduction else { return };
         prr.prr_delivered += ev.delivered as f64;
         let sent = (prr.prr_delivered * prr.ssthresh / prr.prior_cwnd / cx.mss).ceil() * cx.mss;
-        self.core.window.cwnd =
-            (prr.prior_cwnd - prr.prr_delivered + (sent - prr.prr_out).max(0.0)).max(prr.ssthresh);
+        self.core.window.cwnd = (prr.prior_cwnd - prr.prr_delivered + (sent - prr.prr_out).max(0.0)).max(prr.ssthresh);
     }
 }
 
@@ -204,7 +203,8 @@ impl LossDriven for LinuxCdg {
     /// [Linux tcp_cdg.c tcp_cdg_ssthresh]
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         self.core.backoff_round = None;
-        // A loss or a timeout during a backoff doesn't reduce again [Linux tcp_input.c tcp_enter_recovery, tcp_enter_loss].
+        // A loss or a timeout during a backoff doesn't reduce again [Linux tcp_input.c tcp_enter_recovery,
+        // tcp_enter_loss].
         let continues = matches!(ev.kind, Congestion::Loss | Congestion::Timeout);
         if let Some(prr) = self.reduction.take().filter(|_| continues) {
             return prr.ssthresh;

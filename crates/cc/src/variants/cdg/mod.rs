@@ -1,20 +1,21 @@
-//! CDG, CAIA delay gradient: backs off with a probability that grows with the gradient of the RTT, and responds to a loss
-//! only if the queue seems full.
+//! CDG, CAIA delay gradient: backs off with a probability that grows with the gradient of the RTT, and responds to a
+//! loss only if the queue seems full.
 //!
-//! Sources: Hayes and Armitage, Revisiting TCP Congestion Control Using Delay Gradients, Networking 2011 ("HA"), and their
-//! code in FreeBSD; for `rules = "linux"`, see linux.rs.
+//! Sources: Hayes and Armitage, Revisiting TCP Congestion Control Using Delay Gradients, Networking 2011 ("HA"), and
+//! their code in FreeBSD; for `rules = "linux"`, see linux.rs.
 //!
 //! ```text
-//! once a round trip    gmin, gmax = change of its smallest and of its largest RTT, averaged over `window` round trips  [HA]
-//!   g = gmin if positive, else gmax:  with probability 1 - e^(-g / scale)  ssthresh = cwnd = beta * cwnd               [HA]
+//! once a round trip    gmin, gmax = change of its smallest and of its largest RTT, averaged over `window` round trips
+//!                      [HA]
+//!   g = gmin if positive, else gmax:  with probability 1 - e^(-g / scale)  ssthresh = cwnd = beta * cwnd          [HA]
 //!   after `ineffectual` consecutive backoffs without a fall of the RTT, the next `hold` are skipped: a loss-based flow
-//!   shares the queue                                                                                                   [HA]
-//!   queue    full: gmin > 0, gmax <= 0;  empty: gmin >= 0, gmax < 0;  rising: both > 0;  falling: both < 0             [HA]
+//!   shares the queue                                                                                              [HA]
+//!   queue    full: gmin > 0, gmax <= 0;  empty: gmin >= 0, gmax < 0;  rising: both > 0;  falling: both < 0        [HA]
 //! growth     slow start and avoidance as Reno, but none in the round trip after a backoff
-//! loss       queue full or unknown: half of the window, at least the shadow window, which a loss halves                [HA]
+//! loss       queue full or unknown: half of the window, at least the shadow window, which a loss halves           [HA]
 //!            otherwise none (loss tolerance);  timeout: ssthresh = half of the window, cwnd = 1 segment
-//! shadow     shadow_wnd, the window without backoffs: max(shadow_wnd, cwnd) at each backoff, grows as cwnd does; zero when
-//!            the queue is empty                                                                                        [HA]
+//! shadow     shadow_wnd, the window without backoffs: max(shadow_wnd, cwnd) at each backoff, grows as cwnd does; zero
+//!            when the queue is empty                                                                              [HA]
 //! ```
 //! In slow start the latest gradient is used instead of the mean, unless `extrapolate`.
 //! Left out: the published filter for ACKs that the receiver's timer has delayed; `linux.rs` has the filter of [Linux
@@ -172,8 +173,7 @@ impl Core {
     /// Returns the gradient of the round trip that ends, 0 if unknown. `fall`: see [`Gradients::add`].
     fn gradient(&mut self, fall: impl Fn(f64) -> f64) -> f64 {
         let (Some(_), Some(rtt), Some(prev)) = (self.round, self.rtt, self.rtt_prev) else { return 0.0 };
-        let gradient =
-            self.gradients.add((rtt.0 - prev.0, rtt.1 - prev.1), self.window.in_slow_start(), fall);
+        let gradient = self.gradients.add((rtt.0 - prev.0, rtt.1 - prev.1), self.window.in_slow_start(), fall);
         if self.gradients.queue_is_empty() && self.drops_shadow {
             self.shadow_wnd = 0.0;
         }

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! once per jiffy   t since epoch_start + delay_min;  target = bic_origin_point + C (t - bic_K)^3, whole segments
-//!                  cnt = cwnd / (target - cwnd) segments per segment of growth, 100 cwnd at the target; at most 20 while
-//!                  last_max_cwnd is unknown                                                       [bictcp_update]
+//!                  cnt = cwnd / (target - cwnd) segments per segment of growth, 100 cwnd at the target; at most 20
+//!                  while last_max_cwnd is unknown                                                [bictcp_update]
 //! each ACK         tcp_cwnd (Reno) += 1 per 15/8 cwnd segments;  cnt at most cwnd / (tcp_cwnd - cwnd);  at least 2
-//!                  unless cwnd is unchanged for less than 32 ms: then cnt is kept                 [bictcp_update]
-//!                  cwnd += 1 per cnt segments                                                     [tcp_cong_avoid_ai]
+//!                  unless cwnd is unchanged for less than 32 ms: then cnt is kept                [bictcp_update]
+//!                  cwnd += 1 per cnt segments                                                    [tcp_cong_avoid_ai]
 //! loss             last_max_cwnd = cwnd, or cwnd (1 + beta) / 2 (fast convergence);  beta * window
 //!                                                                                       [cubictcp_recalc_ssthresh]
-//! timeout          last_max_cwnd is unknown again                                                 [cubictcp_state]
-//! nothing in flight  epoch_start moves by the time since the last transmission                    [cubictcp_cwnd_event]
+//! timeout          last_max_cwnd is unknown again                                                [cubictcp_state]
+//! nothing in flight  epoch_start moves by the time since the last transmission                   [cubictcp_cwnd_event]
 //! ```
 //! Differences from the RFC that follow: the minimum RTT instead of the smoothed one, a Reno window that grows at its
 //! first rate beyond cwnd_prior, no correction of t while the application limits sending, and an undo that restores

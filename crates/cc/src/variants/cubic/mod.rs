@@ -12,8 +12,8 @@
 //! §4.9  spurious congestion: every variable returns to its value before the event
 //! §4.10 slow start: the stack's
 //! ```
-//! Windows in segments, times in seconds. t is the time since epoch_start, the start of the congestion avoidance stage; it
-//! doesn't advance while the application limits sending. RTT is the smoothed RTT. `rules = "linux"`: see `linux.rs`.
+//! Windows in segments, times in seconds. t is the time since epoch_start, the start of the congestion avoidance stage;
+//! it doesn't advance while the application limits sending. RTT is the smoothed RTT. `rules = "linux"`: see `linux.rs`.
 
 mod linux;
 
@@ -147,8 +147,8 @@ impl Cubic {
             vars.w_max = cwnd_epoch; // [§4.8]
         }
         vars.after_timeout = false;
-        // DIVERGES [RFC 9438 §4.2]: K would be negative where the epoch begins above W_max, which happens with windows of
-        // a few segments. The curve then begins at its origin, as after slow start.
+        // DIVERGES [RFC 9438 §4.2]: K would be negative where the epoch begins above W_max, which happens with windows
+        // of a few segments. The curve then begins at its origin, as after slow start.
         let origin = vars.w_max.max(cwnd_epoch);
         let k = libm::cbrt((origin - cwnd_epoch) / self.c); // [§4.2]
         Epoch { epoch_start: now, k, origin, w_est: cwnd_epoch }
@@ -205,8 +205,8 @@ impl LossDriven for Cubic {
             epoch.w_est.max(cwnd)
         } else {
             let target = self.w_cubic(&epoch, t + self.srtt.secs()).clamp(cwnd, 1.5 * cwnd); // [§4.2]
-            // DIVERGES [RFC 9438 §4.4, §4.5]: per segment instead of per ACK, so that delayed ACKs follow the same curve
-            // (W_est counts segments in the RFC, too).
+            // DIVERGES [RFC 9438 §4.4, §4.5]: per segment instead of per ACK, so that delayed ACKs follow the same
+            // curve (W_est counts segments in the RFC, too).
             cwnd + (target - cwnd) * (segments_acked / cwnd).min(1.0)
         };
         self.window.cwnd = cwnd * cx.mss;

@@ -7,8 +7,8 @@
 //! loss        ssthresh = cwnd (1 - md / 256), with the row of the last ACK in avoidance; 1/2 before the first
 //!                                                                                              [hstcp_ssthresh]
 //! ```
-//! A row has a whole a, the smallest window at which a(w) is at least that, and md = 256 b(w) at this window. The rows of
-//! `hstcp_aimd_vals` are computed here from p(w) = 0.078 / w^1.2, as in the RFC, so that the parameters still apply.
+//! A row has a whole a, the smallest window at which a(w) is at least that, and md = 256 b(w) at this window. The rows
+//! of `hstcp_aimd_vals` are computed here from p(w) = 0.078 / w^1.2, as in the RFC, so that the parameters still apply.
 
 use super::Response;
 use crate::common::{LossDriven, Window};
@@ -37,7 +37,8 @@ pub(super) struct LinuxHighSpeed {
 
 impl LinuxHighSpeed {
     pub(super) fn new(response: &Response, setup: &Setup) -> LinuxHighSpeed {
-        // The table is computed with two digits of the factor and one of the power: 0.078 / w^1.2 [RFC 3649 appendix B].
+        // The table is computed with two digits of the factor and one of the power: 0.078 / w^1.2 [RFC 3649 appendix
+        // B].
         let two_digits = libm::pow(10.0, libm::log10(response.factor).floor() - 1.0);
         let response = Response {
             factor: (response.factor / two_digits).round() * two_digits,
@@ -92,8 +93,7 @@ impl LossDriven for LinuxHighSpeed {
     /// [Linux tcp_highspeed.c hstcp_cong_avoid].
     fn on_ack_avoidance(&mut self, _ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx).floor();
-        let row =
-            self.row.filter(|row| cwnd > row.above && cwnd <= row.cwnd).unwrap_or_else(|| self.row(cwnd));
+        let row = self.row.filter(|row| cwnd > row.above && cwnd <= row.cwnd).unwrap_or_else(|| self.row(cwnd));
         self.row = Some(row);
         self.window.additive_increase_per_ack(row.a, cx);
     }

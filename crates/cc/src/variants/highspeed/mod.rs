@@ -72,9 +72,7 @@ pub(crate) const ROW: Variant = Variant {
         let response = Response::read(params)?;
         match params.choice("rules") {
             "linux" => Ok(Box::new(LinuxHighSpeed::new(&response, setup))),
-            _ => {
-                Ok(Box::new(HighSpeed { window: Window::new(setup), response, trace: (f64::NAN, f64::NAN) }))
-            }
+            _ => Ok(Box::new(HighSpeed { window: Window::new(setup), response, trace: (f64::NAN, f64::NAN) })),
         }
     },
     ..Variant::EMPTY
@@ -107,13 +105,7 @@ impl Response {
         let ln_window = libm::log(high / low);
         let power = libm::log(low_p / high_p) / ln_window;
         let factor = low_p * libm::pow(low, power);
-        Ok(Response {
-            low_window: low,
-            high_decrease: params.float("high_decrease"),
-            ln_window,
-            factor,
-            power,
-        })
+        Ok(Response { low_window: low, high_decrease: params.float("high_decrease"), ln_window, factor, power })
     }
 
     /// Returns a(w) in segments and b(w).

@@ -10,8 +10,8 @@
 //! Open again   last_cong = now                                                                      [htcp_state]
 //! undo         last_cong, maxRTT and old_maxB return to their values before the event           [htcp_cwnd_undo]
 //! ```
-//! Times in jiffies of 4 ms, alpha and beta in 128ths, rates in segments a second. On a stack that doesn't count cwnd in
-//! segments the same rules run in real numbers: `linux_real.rs`.
+//! Times in jiffies of 4 ms, alpha and beta in 128ths, rates in segments a second. On a stack that doesn't count cwnd
+//! in segments the same rules run in real numbers: `linux_real.rs`.
 
 use super::Settings;
 use super::linux_real::Real;
@@ -217,12 +217,7 @@ pub(super) struct LinuxHtcp {
 
 impl LinuxHtcp {
     pub(super) fn new(params: &Params, setup: &Setup) -> LinuxHtcp {
-        LinuxHtcp {
-            window: Window::new(setup),
-            settings: Settings::read(params),
-            integer: None,
-            real: Real::new(),
-        }
+        LinuxHtcp { window: Window::new(setup), settings: Settings::read(params), integer: None, real: Real::new() }
     }
 
     fn integer(&mut self, cx: &Cx) -> Option<&mut Integer> {

@@ -77,8 +77,7 @@ impl Real {
 
     pub(super) fn alpha(&mut self, now: Time, settings: &Settings) -> f64 {
         let delta = now.since(*self.vars.last_cong.get_or_insert(now)).as_secs() - settings.delta_l.as_secs();
-        let mut f =
-            if delta > 0.0 { 1.0 + 10.0 * delta + (delta / 2.0) * (delta / 2.0) } else { 1.0 }.floor();
+        let mut f = if delta > 0.0 { 1.0 + 10.0 * delta + (delta / 2.0) * (delta / 2.0) } else { 1.0 }.floor();
         if let Some((min_rtt, _)) = self.vars.rtts.filter(|_| settings.rtt_scaling) {
             let ratio = (min_rtt / RTT_REF).clamp(RATIO.0, RATIO.1);
             f = (8.0 * f / (8.0 / ratio).floor()).floor().max(1.0);

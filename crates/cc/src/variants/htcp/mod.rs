@@ -7,8 +7,8 @@
 //!   f(Delta)   1 up to Delta_L, then 1 + 10 (Delta - Delta_L) + ((Delta - Delta_L) / 2)^2; Delta: s since the event
 //!   scaling    f * minRTT / 100 ms, that ratio within 0.1 .. 2, at least 1 (rtt_scaling)
 //!   alpha      2 (1 - beta) f, which keeps the fairness of beta = 1/2
-//! loss         beta = minRTT / maxRTT within 0.5 .. 0.8; 0.5 at the first event, and if the throughput B differs by more
-//!              than 20 % from that at the last event;  ssthresh = beta * window, cwnd = ssthresh        [LS]
+//! loss         beta = minRTT / maxRTT within 0.5 .. 0.8; 0.5 at the first event, and if the throughput B differs by
+//!              more than 20 % from that at the last event;  ssthresh = beta * window, cwnd = ssthresh   [LS]
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! Delta starts again when a recovery ends. B is the delivery rate of the last full round trip. After each event maxRTT
@@ -141,8 +141,7 @@ impl Htcp {
 
     /// Returns alpha [LS].
     fn alpha(&mut self, now: Time) -> f64 {
-        let delta =
-            now.since(*self.vars.last_cong.get_or_insert(now)).as_secs() - self.settings.delta_l.as_secs();
+        let delta = now.since(*self.vars.last_cong.get_or_insert(now)).as_secs() - self.settings.delta_l.as_secs();
         let mut f = if delta > 0.0 { 1.0 + 10.0 * delta + (delta / 2.0) * (delta / 2.0) } else { 1.0 };
         if let Some((min_rtt, _)) = self.vars.rtts.filter(|_| self.settings.rtt_scaling) {
             f = (f * (min_rtt / RTT_REF).clamp(RATIO.0, RATIO.1)).max(1.0);

@@ -8,7 +8,8 @@
 //!                                                                                              [hybla_cong_avoid]
 //! not Open     as Reno                                                            [hybla_state, hybla_cong_avoid]
 //! ```
-//! An ACK counts once, however many segments it covers. Before the handshake has given an RTT the window is one segment.
+//! An ACK counts once, however many segments it covers. Before the handshake has given an RTT the window is one
+//! segment.
 
 use super::{RHO_MAX, rtt0};
 use crate::common::{LossDriven, Srtt, Window};

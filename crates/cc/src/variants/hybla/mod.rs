@@ -1,5 +1,5 @@
-//! Hybla: a flow with a long RTT grows as fast, in time, as a flow with a short RTT [Caini and Firrincieli, TCP Hybla: a
-//! TCP Enhancement for Heterogeneous Networks, Int. J. Satellite Communications and Networking 22(5), 2004, "CF"].
+//! Hybla: a flow with a long RTT grows as fast, in time, as a flow with a short RTT [Caini and Firrincieli, TCP Hybla:
+//! a TCP Enhancement for Heterogeneous Networks, Int. J. Satellite Communications and Networking 22(5), 2004, "CF"].
 //!
 //! ```text
 //! rho          RTT / RTT0, at least 1; RTT: the minimum of the connection                              [CF]
@@ -8,8 +8,8 @@
 //! loss         ssthresh = 1/2 of the window, cwnd = ssthresh, as Reno                                  [CF]
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
-//! RTT0 is 25 ms. The minimum RTT keeps the flow's own queue out of rho. A window of rho times Reno's at rho times its RTT
-//! is the same rate, and it is reached in the same time. `rules = "linux"` selects `linux.rs`.
+//! RTT0 is 25 ms. The minimum RTT keeps the flow's own queue out of rho. A window of rho times Reno's at rho times its
+//! RTT is the same rate, and it is reached in the same time. `rules = "linux"` selects `linux.rs`.
 //!
 //! Left out: the parts of the proposal that belong to the stack (SACK, timestamps, pacing), a first window of rho
 //! segments, and the first ssthresh from an estimate of the bandwidth. Without that estimate the first overshoot is

@@ -1,6 +1,6 @@
-//! Illinois: losses decide when the window shrinks; the queueing delay decides how fast it grows and how much it shrinks
-//! [Liu, Başar and Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks,
-//! Performance Evaluation 65(6-7), 2008, "LBS"].
+//! Illinois: losses decide when the window shrinks; the queueing delay decides how fast it grows and how much it
+//! shrinks [Liu, Başar and Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed
+//! Networks, Performance Evaluation 65(6-7), 2008, "LBS"].
 //!
 //! ```text
 //! once a round trip    da = mean RTT - base_rtt,  dm = max_rtt - base_rtt                              [LBS]

@@ -1,19 +1,21 @@
 //! Sprout: the window is the data that the link will deliver within 100 ms with a probability of 95 %, forecast by a
 //! stochastic model of its rate.
 //!
-//! Source: Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular
-//! Networks, NSDI 2013 ("WSB"). The model is in model.rs.
+//! Source: Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts Achieve High Throughput and Low Delay over
+//! Cellular Networks, NSDI 2013 ("WSB"). The model is in model.rs.
 //!
 //! ```text
 //! each tick (20 ms)   the model evolves and observes the deliveries of the tick                               [WSB]
-//!   no observation    a tick without deliveries in which none were due: fewer than two segments were in flight long enough,
-//!                     and a receiver with delayed ACKs waits for the second                                  [WSB]
+//!   no observation    a tick without deliveries in which none were due: fewer than two segments were in flight long
+//!                     enough, and a receiver with delayed ACKs waits for the second                          [WSB]
 //!   at least          a tick after whose deliveries none were due: more could have been delivered
-//! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the minimum RTT [WSB]
+//! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the minimum RTT
+//!                     [WSB]
 //! timeout             cwnd = 1 segment until the end of the next tick
 //! ```
 //! In the publication the receiver makes the forecast and reports it. Differences that follow:
-//! - Deliveries are observed when their ACKs arrive, so the model is half a round trip late, and ACKs in batches are bursts.
+//! - Deliveries are observed when their ACKs arrive, so the model is half a round trip late, and ACKs in batches are
+//!   bursts.
 //! - The window limits the data in flight on the whole path, so a path with an RTT of 100 ms or more is not filled.
 //! - The minimum RTT determines which deliveries are due; Sprout's sender announces its next packet.
 //! - The smallest window replaces Sprout's heartbeats; without it, a long path would no longer be observed.
@@ -26,8 +28,7 @@ mod model;
 use crate::Variant;
 use crate::common::Window;
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent,
-    Setup,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent, Setup,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};

@@ -1,17 +1,17 @@
-//! Sprout's model of a link: deliveries are a Poisson process whose rate follows a Brownian motion [Winstein, Sivaraman and
-//! Balakrishnan, NSDI 2013, "WSB"].
+//! Sprout's model of a link: deliveries are a Poisson process whose rate follows a Brownian motion [Winstein, Sivaraman
+//! and Balakrishnan, NSDI 2013, "WSB"].
 //!
 //! ```text
 //! rate         one of 256 values from 0 to 1000 units/s; uniformly distributed at first                 [WSB]
-//! evolve       over a tick of 20 ms a Brownian motion of 200 units/s per sqrt(s). Below 0 is an outage, which ends with the
-//!              probability 1 - e^(-1/s * tick); above 1000 is 1000                                       [WSB]
+//! evolve       over a tick of 20 ms a Brownian motion of 200 units/s per sqrt(s). Below 0 is an outage, which ends
+//!              with the probability 1 - e^(-1/s * tick); above 1000 is 1000                              [WSB]
 //! observe      multiplies by the probability of this count of deliveries in the tick, Poisson with rate * tick  [WSB]
 //! at least     multiplies by the probability of this count or more, if no delivery was left
 //! forecast     the number of deliveries in the next 1 .. 8 ticks that is reached with a probability of 95 %  [WSB]
 //! ```
 //! A forecast sums, over the distribution of the rate, the distribution of deliveries that each rate leads to. These
-//! distributions are computed once: from each rate the probabilities evolve tick by tick, and the counts of the ticks (up to
-//! 30) are added as if they were independent, as in the authors' code.
+//! distributions are computed once: from each rate the probabilities evolve tick by tick, and the counts of the ticks
+//! (up to 30) are added as if they were independent, as in the authors' code.
 
 use std::sync::OnceLock;
 
@@ -61,7 +61,8 @@ fn normal(x: f64) -> f64 {
 struct Tables {
     /// The mean number of deliveries in a tick for each rate, and its logarithm.
     means: [(f64, f64); RATES],
-    /// The probability that the rate changes by this many values in a tick, from the largest decrease to the largest increase.
+    /// The probability that the rate changes by this many values in a tick, from the largest decrease to the largest
+    /// increase.
     steps: Vec<f64>,
     /// The probability that it changes by more than this many values in one direction.
     beyond: Vec<f64>,
@@ -79,11 +80,9 @@ impl Tables {
         let deviation = BROWNIAN_SD * TICK.sqrt() / rate(1); // values of the rate
         let reach = (5.0 * deviation).ceil() as usize;
         // The largest step includes all larger ones, so that the sum is 1.
-        let beyond: Vec<f64> = (0..=reach)
-            .map(|d| if d == reach { 0.0 } else { 1.0 - normal((d as f64 + 0.5) / deviation) })
-            .collect();
-        let steps =
-            (0..=reach).map(|d| if d == 0 { 1.0 - 2.0 * beyond[0] } else { beyond[d - 1] - beyond[d] });
+        let beyond: Vec<f64> =
+            (0..=reach).map(|d| if d == reach { 0.0 } else { 1.0 - normal((d as f64 + 0.5) / deviation) }).collect();
+        let steps = (0..=reach).map(|d| if d == 0 { 1.0 - 2.0 * beyond[0] } else { beyond[d - 1] - beyond[d] });
         let steps: Vec<f64> = steps.collect();
         let steps = steps.iter().rev().chain(&steps[1..]).copied().collect();
         let means = std::array::from_fn(|i| (rate(i) * TICK, libm::log(rate(i) * TICK)));
@@ -211,8 +210,8 @@ impl Model {
         self.rates.iter_mut().for_each(|p| *p /= sum);
     }
 
-    /// Returns the units that are delivered in the next ticks (1 to 8) with a probability of at least 1 - `risk`: the largest
-    /// number that the deliveries stay below with a probability of at most `risk`.
+    /// Returns the units that are delivered in the next ticks (1 to 8) with a probability of at least 1 - `risk`: the
+    /// largest number that the deliveries stay below with a probability of at most `risk`.
     pub(super) fn forecast(&self, ticks: usize, risk: f64) -> usize {
         let by_count = &tables().cumulative[ticks - 1];
         let at_most = |n: &Rates| n.iter().zip(self.rates.iter()).map(|(c, p)| c * p).sum::<f64>();
@@ -252,8 +251,9 @@ mod tests {
 
     #[test]
     fn it_learns_the_rate() {
-        // 10 deliveries per tick are 500 units/s. The rate changes by 28 per tick, an observation has an error of sqrt(10)
-        // deliveries, 158 units/s: the estimate has a deviation of sqrt(28 * 158) = 67, and equal observations determine its mean.
+        // 10 deliveries per tick are 500 units/s. The rate changes by 28 per tick, an observation has an error of
+        // sqrt(10) deliveries, 158 units/s: the estimate has a deviation of sqrt(28 * 158) = 67, and equal observations
+        // determine its mean.
         let (mean, outage) = after(200, 10).state();
         assert!((mean - 500.0).abs() < 15.0, "{mean}");
         assert!(outage < 1e-9);
@@ -263,8 +263,9 @@ mod tests {
 
     #[test]
     fn a_lack_of_data_is_not_a_slow_link() {
-        // Two deliveries per tick and none left: the rate is at least that. From a uniform distribution, 0 becomes impossible,
-        // and rates above 2 / tick = 100/s stay likely: 1 - e^-mean (1 + mean) is 0.59 at a mean of 2, 0.96 at 5, 1 at 20.
+        // Two deliveries per tick and none left: the rate is at least that. From a uniform distribution, 0 becomes
+        // impossible, and rates above 2 / tick = 100/s stay likely: 1 - e^-mean (1 + mean) is 0.59 at a mean of 2, 0.96
+        // at 5, 1 at 20.
         let mut model = Model::new();
         model.observe_at_least(2);
         let likely = |mean: f64| 1.0 - (-mean).exp() * (1.0 + mean);

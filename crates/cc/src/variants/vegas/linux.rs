@@ -10,8 +10,8 @@
 //! loss, timeout       as Reno; also Reno while the state is not Open                      [tcp_vegas_state]
 //! nothing in flight   baseRTT is reset, also when one ACK empties a window of two segments    [tcp_vegas_cwnd_event]
 //! ```
-//! Differences from the published algorithm: the minimum sample excludes the delay of delayed ACKs, each round trip of slow
-//! start is measured, and losses have no rule of their own.
+//! Differences from the published algorithm: the minimum sample excludes the delay of delayed ACKs, each round trip of
+//! slow start is measured, and losses have no rule of their own.
 
 use crate::common::{LossDriven, Round, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, TxStart};

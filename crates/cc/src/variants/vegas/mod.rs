@@ -1,18 +1,19 @@
-//! Vegas: the window follows the number of segments that the flow itself has in queues [Brakmo and Peterson, TCP Vegas: End
-//! to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995, "BP"].
+//! Vegas: the window follows the number of segments that the flow itself has in queues [Brakmo and Peterson, TCP Vegas:
+//! End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995, "BP"].
 //!
 //! ```text
-//! once a round trip   diff = sent * (1 - base_rtt / rtt)        (expected - actual rate) * base_rtt, segments [BP §III.B]
-//! slow start          alternately one round of Reno's growth, and one at a constant window that is measured   [BP §III.C]
-//!                     diff > gamma: cwnd -= 1/8, then avoidance
-//! avoidance           diff < alpha: cwnd += 1 during the next round; diff > beta: cwnd -= 1                   [BP §III.B]
+//! once a round trip   diff = sent * (1 - base_rtt / rtt)     (expected - actual rate) * base_rtt, segments [BP §III.B]
+//! slow start          alternately one round of Reno's growth, and one at a constant window that is measured  [BP
+//!                     §III.C] diff > gamma: cwnd -= 1/8, then avoidance
+//! avoidance           diff < alpha: cwnd += 1 during the next round; diff > beta: cwnd -= 1                [BP §III.B]
 //! loss                cwnd -= 1/4; 1/2 if the segment was lost before; 0 if it was sent before the last reduction
-//!                                                                                                             [BP §III.A]
+//!                                                                                                          [BP §III.A]
 //! timeout             as Reno: ssthresh = window / 2, cwnd = 1
 //! ```
-//! `sent` is the data sent during the round, and `rtt` the mean of its RTT samples. The data sent in a round trip equals
-//! BP's WindowSize. FlightSize at an ACK would be larger by the segments of that ACK: with delayed ACKs, diff would never
-//! fall below one. Fine-grained timeouts belong to the endpoint (`fine_timeouts`); RTTs here are exact in any case.
+//! `sent` is the data sent during the round, and `rtt` the mean of its RTT samples. The data sent in a round trip
+//! equals BP's WindowSize. FlightSize at an ACK would be larger by the segments of that ACK: with delayed ACKs, diff
+//! would never fall below one. Fine-grained timeouts belong to the endpoint (`fine_timeouts`); RTTs here are exact in
+//! any case.
 //!
 //! Where BP leaves the rule open, the code of its authors decides, as ported to ns-2 (tcp-vegas.cc): the 1/8,
 //! reductions in whole segments, a minimum window of two segments, ssthresh = 2 in avoidance (so that only a timeout
@@ -25,8 +26,8 @@ mod linux;
 
 use crate::common::{Round, Window};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase,
-    RecoveryExit, Setup, Variant,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase, RecoveryExit, Setup,
+    Variant,
 };
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -205,11 +206,8 @@ impl Vegas {
             return;
         }
         let segments = (ev.window / cx.mss).floor();
-        let reduced = if ev.lost_transmissions > 1 {
-            (segments / 2.0).floor()
-        } else {
-            segments - (segments / 4.0).floor()
-        };
+        let reduced =
+            if ev.lost_transmissions > 1 { (segments / 2.0).floor() } else { segments - (segments / 4.0).floor() };
         // A quarter of three segments, rounded down, would be none.
         let reduced = if segments <= 3.0 { 2.0 } else { reduced };
         (self.window.cwnd, self.window.ssthresh) = (reduced.max(2.0) * cx.mss, 2.0 * cx.mss);

@@ -1,5 +1,5 @@
-//! Veno: Reno which treats a loss as random if few of its segments are in the queue [Fu and Liew, TCP Veno: TCP Enhancement
-//! for Transmission over Wireless Access Networks, IEEE JSAC 21(2), 2003, "FL"].
+//! Veno: Reno which treats a loss as random if few of its segments are in the queue [Fu and Liew, TCP Veno: TCP
+//! Enhancement for Transmission over Wireless Access Networks, IEEE JSAC 21(2), 2003, "FL"].
 //!
 //! ```text
 //! each ACK     N = cwnd * (1 - BaseRTT / RTT), segments in the queue; RTT smoothed                     [FL]

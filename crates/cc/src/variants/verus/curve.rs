@@ -1,8 +1,9 @@
-//! The curve of Verus: the delay as a rising function of the window, through the points of the delay profile [Zaki et al.,
-//! SIGCOMM 2015; the authors' code, "C"].
+//! The curve of Verus: the delay as a rising function of the window, through the points of the delay profile [Zaki et
+//! al., SIGCOMM 2015; the authors' code, "C"].
 //!
 //! The points are averaged in groups of neighboring windows [C]. Groups whose delay doesn't rise are merged with their
-//! neighbors (pooled adjacent violators). Between the groups the curve is linear, beyond them it is proportional to the window.
+//! neighbors (pooled adjacent violators). Between the groups the curve is linear, beyond them it is proportional to the
+//! window.
 
 /// Number of groups of windows through which the curve passes [C].
 const GROUPS: usize = 15;
@@ -17,7 +18,8 @@ impl Curve {
         let known: Vec<(f64, f64)> =
             profile.iter().enumerate().filter(|(_, d)| !d.is_nan()).map(|(w, d)| (w as f64, *d)).collect();
         let size = known.len().div_ceil(GROUPS).max(1);
-        // Groups as (sum of windows, sum of delays, points), merged with the previous one unless its mean delay is lower.
+        // Groups as (sum of windows, sum of delays, points), merged with the previous one unless its mean delay is
+        // lower.
         let mut groups: Vec<(f64, f64, f64)> = Vec::new();
         for part in known.chunks(size) {
             let sum = part.iter().fold((0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1));

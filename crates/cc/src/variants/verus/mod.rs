@@ -1,24 +1,26 @@
-//! Verus: sets the window to that which the delay profile, a learned relation of window and delay, gives for a target delay.
+//! Verus: sets the window to that which the delay profile, a learned relation of window and delay, gives for a target
+//! delay.
 //!
-//! Sources: Zaki, Pötsch, Chen, Subramanian and Görg, Adaptive Congestion Control for Unpredictable Cellular Networks, SIGCOMM
-//! 2015 ("Z"); the authors' code ("C").
+//! Sources: Zaki, Pötsch, Chen, Subramanian and Görg, Adaptive Congestion Control for Unpredictable Cellular Networks,
+//! SIGCOMM 2015 ("Z"); the authors' code ("C").
 //!
 //! ```text
-//! each ACK     profile[w] = 7/8 profile[w] + 1/8 RTT, with w the window when the segment was sent; d_min the minimum RTT [Z]
+//! each ACK     profile[w] = 7/8 profile[w] + 1/8 RTT, with w the window when the segment was sent; d_min the minimum
+//!              RTT [Z]
 //! curve        the profile as a function of w, computed every second                                            [Z]
 //! each epoch   d = maximum RTT of it;  d_max = 1/5 d_max + 4/5 d                                                [Z, C]
 //!   d_max / d_min > r:    d_est -= delta2, at least d_min
 //!   d > previous d_max:   d_est -= delta1, at least d_min
 //!   otherwise             d_est += delta2;   w = the largest window with curve(w) <= d_est                      [Z]
-//! loss         w = decrease * w of the lost segment; profile and epochs stop, w += 1 / w for each segment, until a segment
-//!              is acknowledged that was sent with w or less                                                     [Z]
+//! loss         w = decrease * w of the lost segment; profile and epochs stop, w += 1 / w for each segment, until a
+//!              segment is acknowledged that was sent with w or less                                             [Z]
 //! slow start   doubles each round trip, until a loss or an RTT above exit * d_min                               [Z]
 //! timeout      cwnd = 1 segment, slow start, the profile is reset                                               [C]
 //! ```
-//! Differences from the publication: the window limits sending, paced at cwnd / srtt (twice that in slow start), where Verus
-//! sends an equivalent quota each epoch; epochs end with the next ACK, as a variant has no timer; the curve interpolates the
-//! means of 15 groups of windows, made monotonic (pooled adjacent violators) and extrapolated in proportion to the window,
-//! where theirs is a cubic spline; at least 2 segments are in flight.
+//! Differences from the publication: the window limits sending, paced at cwnd / srtt (twice that in slow start), where
+//! Verus sends an equivalent quota each epoch; epochs end with the next ACK, as a variant has no timer; the curve
+//! interpolates the means of 15 groups of windows, made monotonic (pooled adjacent violators) and extrapolated in
+//! proportion to the window, where theirs is a cubic spline; at least 2 segments are in flight.
 
 mod curve;
 mod profile;
@@ -26,8 +28,7 @@ mod profile;
 use crate::Variant;
 use crate::common::{Srtt, Window};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent,
-    Setup,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent, Setup,
 };
 use curve::Curve;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
@@ -52,12 +53,7 @@ pub(crate) const ROW: Variant = Variant {
             default: "2",
             doc: "ratio of maximum and minimum delay above which the target delay falls [Zaki et al. 2015]",
         },
-        Spec {
-            name: "epoch",
-            kind: Kind::Duration,
-            default: "5 ms",
-            doc: "length of an epoch [Zaki et al. 2015]",
-        },
+        Spec { name: "epoch", kind: Kind::Duration, default: "5 ms", doc: "length of an epoch [Zaki et al. 2015]" },
         Spec {
             name: "delta1",
             kind: Kind::Duration,
@@ -121,8 +117,8 @@ struct Verus {
     exit: f64,
     mode: Mode,
     srtt: Srtt,
-    /// The window with which each segment in flight was sent, as (end offset, segments); one entry for consecutive segments
-    /// with the same window.
+    /// The window with which each segment in flight was sent, as (end offset, segments); one entry for consecutive
+    /// segments with the same window.
     sent: VecDeque<(u64, f64)>,
     profile: Profile,
     curve: Curve,

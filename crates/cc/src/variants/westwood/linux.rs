@@ -2,13 +2,13 @@
 //! tcp_westwood_ack].
 //!
 //! ```text
-//! each ACK     before the endpoint acts on it: update_window, bk += bytes, rtt_min                  [tcp_westwood_ack]
+//! each ACK     before the endpoint acts on it: update_window, bk += bytes, rtt_min               [tcp_westwood_ack]
 //!   bytes      those it acknowledges on the fast path; a duplicate ACK counts as one segment, and the next cumulative
-//!              ACKs count as many bytes less                                     [westwood_fast_bw, westwood_acked_count]
+//!              ACKs count as many bytes less                                  [westwood_fast_bw, westwood_acked_count]
 //!   window     longer than max(rtt, 50 ms): bw_ns_est and bw_est are filtered, bytes per tick [westwood_update_window]
-//! recovery     half the window; at its end cwnd = ssthresh = bw_est * rtt_min                     [tcp_westwood_event]
+//! recovery     half the window; at its end cwnd = ssthresh = bw_est * rtt_min                  [tcp_westwood_event]
 //!              two segments without an estimate: paths with a short RTT lose before the first 50 ms have passed
-//! timeout      ssthresh = bw_est * rtt_min; the next ACK sets rtt_min to the latest RTT           [tcp_westwood_event]
+//! timeout      ssthresh = bw_est * rtt_min; the next ACK sets rtt_min to the latest RTT        [tcp_westwood_event]
 //! ```
 //! An idle time counts as a part of its window: tcp_westwood_event has no case for CA_EVENT_CWND_RESTART.
 
@@ -88,8 +88,8 @@ impl LinuxWestwood {
         Time(now.0 / self.tick.0 * self.tick.0)
     }
 
-    /// Returns bw_est * rtt_min in bytes; 0, which becomes two segments, before the first estimate [Linux tcp_westwood.c
-    /// tcp_westwood_bw_rttmin].
+    /// Returns bw_est * rtt_min in bytes; 0, which becomes two segments, before the first estimate [Linux
+    /// tcp_westwood.c tcp_westwood_bw_rttmin].
     fn bw_rttmin(&self) -> f64 {
         self.bw.zip(self.rtt_min).map_or(0.0, |((_, bw_est), rtt_min)| bw_est * rtt_min.as_secs())
     }

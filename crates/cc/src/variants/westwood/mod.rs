@@ -1,5 +1,5 @@
-//! Westwood+: Reno which, after a loss, sets the window to the product of estimated bandwidth and minimum RTT [Grieco and
-//! Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control, ACM CCR
+//! Westwood+: Reno which, after a loss, sets the window to the product of estimated bandwidth and minimum RTT [Grieco
+//! and Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control, ACM CCR
 //! 34(2), 2004, "GM"].
 //!
 //! ```text
@@ -9,10 +9,10 @@
 //! timeout      ssthresh likewise, cwnd = 1                                                              [GM]
 //! RTTmin       the minimum RTT of the connection
 //! ```
-//! The interval of a sample is the latest RTT, at least `min_interval`. The first sample initializes the filter: a filter
-//! that starts from zero would need dozens of round trips. Before the first sample a loss halves the window. Delivered
-//! bytes include those of SACK blocks; without SACK the data that arrived during a recovery counts when it is acknowledged.
-//! A `tick` above zero, the default on the stack `linux`, selects `linux.rs`.
+//! The interval of a sample is the latest RTT, at least `min_interval`. The first sample initializes the filter: a
+//! filter that starts from zero would need dozens of round trips. Before the first sample a loss halves the window.
+//! Delivered bytes include those of SACK blocks; without SACK the data that arrived during a recovery counts when it is
+//! acknowledged. A `tick` above zero, the default on the stack `linux`, selects `linux.rs`.
 
 mod linux;
 
@@ -104,8 +104,8 @@ impl Settings {
         }
     }
 
-    /// Updates the bandwidth estimate, bytes/s: the value after the first filter and after the last. `round` rounds each
-    /// value.
+    /// Updates the bandwidth estimate, bytes/s: the value after the first filter and after the last. `round` rounds
+    /// each value.
     fn filter(&self, bwe: Option<(f64, f64)>, sample: f64, round: impl Fn(f64) -> f64) -> (f64, f64) {
         let Some((first, second)) = bwe else { return (sample, sample) };
         let first = round(first + self.gain * (sample - first)); // [GM]

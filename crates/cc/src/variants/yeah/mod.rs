@@ -72,7 +72,8 @@ pub(crate) const ROW: Variant = Variant {
 
 /// Smallest fraction by which a loss reduces the window (delta) [BCV; Linux tcp_yeah.c TCP_YEAH_DELTA].
 const DELTA: f64 = 1.0 / 8.0;
-/// Largest fraction by which a loss or early decongestion reduces it (epsilon) [BCV; Linux tcp_yeah.c TCP_YEAH_EPSILON].
+/// Largest fraction by which a loss or early decongestion reduces it (epsilon) [BCV; Linux tcp_yeah.c
+/// TCP_YEAH_EPSILON].
 const EPSILON: f64 = 1.0 / 2.0;
 /// Scalable TCP's increase per segment acknowledged [Linux tcp_yeah.c TCP_SCALABLE_AI_CNT].
 const SCALABLE: f64 = 0.01;
@@ -85,7 +86,8 @@ fn half(segments: f64, cx: &Cx) -> f64 {
     if cx.counts_segments() { half.floor() } else { half }
 }
 
-/// YeAH, by the publication and by the rules of `linux.rs`. Names in parentheses: `struct yeah` [Linux tcp_yeah.c yeah].
+/// YeAH, by the publication and by the rules of `linux.rs`. Names in parentheses: `struct yeah` [Linux tcp_yeah.c
+/// yeah].
 #[derive(Clone, Debug)]
 struct Yeah {
     window: Window,
@@ -147,11 +149,8 @@ impl Yeah {
             let reduced = Window::decreased(cwnd, reduction / cwnd, &segments).max(self.w_reno);
             self.window.reduce_to(reduced * cx.mss, cx);
         }
-        self.w_reno = if self.w_reno <= NO_RENO {
-            half(self.window.segments(cx), cx).max(NO_RENO)
-        } else {
-            self.w_reno + 1.0
-        };
+        self.w_reno =
+            if self.w_reno <= NO_RENO { half(self.window.segments(cx), cx).max(NO_RENO) } else { self.w_reno + 1.0 };
         self.slow_rounds += 1;
     }
 }
@@ -198,11 +197,8 @@ impl LossDriven for Yeah {
 
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let cwnd = self.window.segments(cx);
-        let reduction = if self.slow_rounds < self.rho {
-            self.q.max(DELTA * cwnd).min(EPSILON * cwnd)
-        } else {
-            EPSILON * cwnd
-        };
+        let reduction =
+            if self.slow_rounds < self.rho { self.q.max(DELTA * cwnd).min(EPSILON * cwnd) } else { EPSILON * cwnd };
         self.fast_rounds = 0;
         self.w_reno = half(self.w_reno, cx).max(NO_RENO);
         Window::decreased(ev.window, reduction / cwnd, cx)

@@ -22,15 +22,11 @@ const CAKE_DIFFSERV_BESTEFFORT: u32 = 3;
 pub(super) fn cake(reader: &Reader) -> Result<Qdisc, KernelError> {
     let p = &reader.params;
     if p.unless_word("limit", Params::length).is_some() {
-        return reader
-            .refuse("limit", "the kernel counts the memory of packets, not their bytes: leave it at auto");
+        return reader.refuse("limit", "the kernel counts the memory of packets, not their bytes: leave it at auto");
     }
     let bandwidth = p.unless_word("bandwidth", Params::rate).map_or(0, |rate| rate.0);
-    let (flow_mode, isolation) = if p.choice("isolation") == "flowblind" {
-        (CAKE_FLOW_NONE, "flowblind")
-    } else {
-        (CAKE_FLOW_FLOWS, "flows")
-    };
+    let (flow_mode, isolation) =
+        if p.choice("isolation") == "flowblind" { (CAKE_FLOW_NONE, "flowblind") } else { (CAKE_FLOW_FLOWS, "flows") };
     let rtt = reader.micros("rtt")?;
     let overhead = reader.framing + p.bytes("overhead").0 as u32;
     let shaper = if bandwidth == 0 { "unlimited".into() } else { format!("bandwidth {bandwidth}bit") };

@@ -1,5 +1,5 @@
-//! Translates a scenario's queue discipline into the kernel's, or refuses it with the reason [Linux sch_*.c; attributes:
-//! pkt_sched.h]. The simulator's parameters have the names of `tc`'s options.
+//! Translates a scenario's queue discipline into the kernel's, or refuses it with the reason [Linux sch_*.c;
+//! attributes: pkt_sched.h]. The simulator's parameters have the names of `tc`'s options.
 
 use super::cake;
 use super::drr::{Crossing, classes};
@@ -11,8 +11,8 @@ use dumbbell_qdisc::{AttributeForm, KernelAttribute, KernelOptions, KernelQdisc,
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Rate};
 
-/// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes, `crossings` are the
-/// directions of flows that cross the link.
+/// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes, `crossings` are
+/// the directions of flows that cross the link.
 pub(crate) fn queue(
     plan: &Plan,
     link: &LinkPlan,
@@ -97,14 +97,13 @@ impl Reader {
     }
 
     fn fifo(&self) -> Result<Qdisc, KernelError> {
-        // The kernel counts waiting packets; ns-2 counts the packet in transmission too, so one packet less may wait. Limits in
-        // bytes count waiting packets in both.
+        // The kernel counts waiting packets; ns-2 counts the packet in transmission too, so one packet less may wait.
+        // Limits in bytes count waiting packets in both.
         let in_transmission = u32::from(self.params.choice("counting") == "ns2");
         Ok(match self.facts.limit(self.params.length("limit")) {
             Limit::Packets(_) => match self.packets()? - in_transmission {
                 0 => {
-                    return self
-                        .refuse("limit", "with counting 'ns2' nothing may wait: the kernel needs 2 packets");
+                    return self.refuse("limit", "with counting 'ns2' nothing may wait: the kernel needs 2 packets");
                 }
                 limit => Qdisc::Pfifo { limit },
             },
@@ -116,16 +115,12 @@ impl Reader {
         let p = &self.params;
         let limit = self.facts.limit(p.length("limit"));
         let queue_limit = p.unless_word("queue_limit", Params::length).map(|l| self.facts.limit(l));
-        let refuse =
-            |key: &str, message: &str| KernelError::refused(&format!("{}.{key}", self.place), message);
+        let refuse = |key: &str, message: &str| KernelError::refused(&format!("{}.{key}", self.place), message);
         let classes = classes(crossings, p.choice("by") == "class", limit, queue_limit, refuse)?;
         let quantum = p.bytes("quantum").0;
         match u32::try_from(quantum) {
             Ok(quantum) if quantum > 0 => Ok(Qdisc::Drr { quantum, classes }),
-            _ => self.refuse(
-                "quantum",
-                &format!("{quantum} bytes given: the kernel takes 1 to {} bytes", u32::MAX),
-            ),
+            _ => self.refuse("quantum", &format!("{quantum} bytes given: the kernel takes 1 to {} bytes", u32::MAX)),
         }
     }
 
@@ -133,8 +128,8 @@ impl Reader {
         let p = &self.params;
         let rate = self.facts.rate.0;
         let packet = p.bytes("mean_packet").0.min(u64::from(u32::MAX)) as u32;
-        // As in the simulator: in mode "packets" a length in bytes is one in packets of mean_packet, and each packet counts as a
-        // full one here.
+        // As in the simulator: in mode "packets" a length in bytes is one in packets of mean_packet, and each packet
+        // counts as a full one here.
         let length = |key: &str| {
             let packets = match self.facts.limit(p.unless_word(key, Params::length)?) {
                 Limit::Packets(n) => n.0 as f64,
@@ -196,9 +191,8 @@ impl Reader {
             let (given, message) = match specs.iter().find(|spec| spec.name == *key).map(|spec| spec.kind) {
                 Some(Kind::Bool) => {
                     let given = self.params.bool(key);
-                    let message = format!(
-                        "{given} given (or the default): the kernel's {kind} doesn't have it; set {only}"
-                    );
+                    let message =
+                        format!("{given} given (or the default): the kernel's {kind} doesn't have it; set {only}");
                     (given.to_string(), message)
                 }
                 Some(Kind::Int { .. }) => {

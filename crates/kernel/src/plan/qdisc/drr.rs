@@ -29,8 +29,8 @@ pub(crate) struct Crossing {
     pub(crate) connections: bool,
 }
 
-/// Returns the classes of a link's queue: one for each class of packets, or one for each direction of a flow. The kernel has no
-/// limit over all classes, so `limit` must hold all queues at their own.
+/// Returns the classes of a link's queue: one for each class of packets, or one for each direction of a flow. The
+/// kernel has no limit over all classes, so `limit` must hold all queues at their own.
 pub(crate) fn classes(
     crossings: &[Crossing],
     by_class: bool,
@@ -53,8 +53,7 @@ pub(crate) fn classes(
         Some(each) => each,
         None if queues == 1 => limit,
         None => {
-            let message =
-                "'none' given (or the default): the kernel's drr limits each queue, and not all together";
+            let message = "'none' given (or the default): the kernel's drr limits each queue, and not all together";
             return Err(refuse("queue_limit", message));
         }
     };

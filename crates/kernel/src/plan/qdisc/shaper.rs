@@ -1,20 +1,21 @@
 //! The shaper around a link's queue: one packet at a time at the link's rate [Linux sch_tbf.c, sch_htb.c, sch_ets.c].
 //!
 //! ```text
-//! pfifo, bfifo          tbf, which leaves the next packet in the queue until it is sent          (qdisc_peek_head)
-//! red                   tbf > ets > red: tbf alone never asks an empty queue for a packet, so RED never sees an idle time
-//!                       (red_start_of_idle_period), its average stays above the maximum after a burst, and the flow starves.
-//!                       ets asks it, and takes the next packet out one transmission time early    (qdisc_peek_dequeued);
+//! pfifo, bfifo          tbf, which leaves the next packet in the queue until it is sent    (qdisc_peek_head)
+//! red                   tbf > ets > red: tbf alone never asks an empty queue for a packet, so RED never sees an idle
+//!                       time
+//!                 (red_start_of_idle_period), its average stays above the maximum after a burst, and the flow starves.
+//!                       ets asks it, and takes the next packet out one transmission time early  (qdisc_peek_dequeued);
 //!                       RED's thresholds and limit are therefore one packet less (`convert.rs`)
-//! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM would decide, or measure its
-//!                       delay, one packet early                                                  (qdisc_peek_dequeued)
+//! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM would decide, or
+//!                       measure its delay, one packet early                                (qdisc_peek_dequeued)
 //! ```
 
 use super::Qdisc;
 
 impl Qdisc {
-    /// Returns a link's queue with the shaper around it. The bucket holds the tokens of `late` bytes, which are sent while the
-    /// timer may be late; `packet` is the largest packet, bytes.
+    /// Returns a link's queue with the shaper around it. The bucket holds the tokens of `late` bytes, which are sent
+    /// while the timer may be late; `packet` is the largest packet, bytes.
     pub(crate) fn shaped(self, rate_bps: u64, packet: u64, late: u64, overhead: i32) -> Qdisc {
         let inner = match self {
             Qdisc::Red(_) => Qdisc::Ets { inner: Box::new(self) },

@@ -1,11 +1,12 @@
-//! A web flow: a video player or a page at the data receiver, a server at the data sender, HTTP over TCP or QUIC between them.
+//! A web flow: a video player or a page at the data receiver, a server at the data sender, HTTP over TCP or QUIC
+//! between them.
 //!
 //! ```text
 //! client (player, page) -> requests -> connections -> server -> responses -> connections -> client
 //! ```
-//! HTTP/1.1 opens up to six connections, each with one request at a time; HTTP/2 and HTTP/3 have one connection. The client
-//! opens connections as it needs them, and a new one if QUIC's idle timeout has ended the one before: unanswered requests
-//! are then made again. It closes them when everything has arrived.
+//! HTTP/1.1 opens up to six connections, each with one request at a time; HTTP/2 and HTTP/3 have one connection. The
+//! client opens connections as it needs them, and a new one if QUIC's idle timeout has ended the one before: unanswered
+//! requests are then made again. It closes them when everything has arrived.
 
 mod connection;
 pub(in crate::flows) mod sum;
@@ -307,8 +308,8 @@ impl WebFlow {
         self.arm(net);
     }
 
-    /// Schedules the timers. A timer that moved to a later time expires once without effect; one that moved to an earlier time
-    /// is rescheduled.
+    /// Schedules the timers. A timer that moved to a later time expires once without effect; one that moved to an
+    /// earlier time is rescheduled.
     fn arm(&mut self, net: &mut Network) {
         let now = net.now;
         let of = |side| self.connections.iter().filter_map(move |c| c.next_timer(side, now)).min();

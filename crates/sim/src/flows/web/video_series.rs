@@ -16,12 +16,7 @@ pub(crate) struct VideoSeries {
 
 impl VideoSeries {
     pub(crate) fn new(name: &str, interval: Dur) -> VideoSeries {
-        VideoSeries {
-            name: name.to_owned(),
-            gate: Gate::new(interval),
-            last: None,
-            table: VideoTable::default(),
-        }
+        VideoSeries { name: name.to_owned(), gate: Gate::new(interval), last: None, table: VideoTable::default() }
     }
 
     /// Adds a row if something other than the clock has changed. Changes of the state are always recorded.

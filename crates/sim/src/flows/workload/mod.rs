@@ -3,8 +3,8 @@
 //! ```text
 //! Schedule -> arrival -> a new connection, or one that is open (connections = "reuse") -> last byte at the receiver
 //! ```
-//! A connection has a slot while it is open, and the lane of the slot: queue disciplines that separate flows separate the
-//! connections. The timers of all connections are in one heap; the flow has one event for the first of them.
+//! A connection has a slot while it is open, and the lane of the slot: queue disciplines that separate flows separate
+//! the connections. The timers of all connections are in one heap; the flow has one event for the first of them.
 
 mod carrier;
 mod quic;
@@ -181,8 +181,8 @@ impl<C: Carrier> WorkloadFlow<C> {
         self.check(slot, net);
     }
 
-    /// Schedules a timer of an endpoint. A timer that moved to a later time expires once without effect; one that moved to an
-    /// earlier time is rescheduled.
+    /// Schedules a timer of an endpoint. A timer that moved to a later time expires once without effect; one that moved
+    /// to an earlier time is rescheduled.
     fn arm(&mut self, slot: usize, side: Side, at: Option<Time>, net: &mut Network) {
         let (Some(open), Some(at)) = (self.open[slot].as_deref_mut(), at) else { return };
         let timer = &mut open.timers[side as usize];

@@ -107,10 +107,7 @@ impl Carrier for TcpCarrier {
     #[inline]
     fn send(&mut self, side: Side, info: &FlowInfo, number: u32, net: &mut Network) -> Option<Time> {
         let connection = &mut self.connection;
-        if side == Side::Receiver
-            && connection.receiver().peer_has_closed()
-            && !connection.has_closed(Side::Receiver)
-        {
+        if side == Side::Receiver && connection.receiver().peer_has_closed() && !connection.has_closed(Side::Receiver) {
             connection.close(Side::Receiver);
         }
         let endpoint = connection.end_mut(side);

@@ -1,5 +1,5 @@
-//! quinn-proto. Its clock is virtual: `Instant`s are counted from one base. Its random numbers are seeded; connection IDs are
-//! counted.
+//! quinn-proto. Its clock is virtual: `Instant`s are counted from one base. Its random numbers are seeded; connection
+//! IDs are counted.
 
 mod controller;
 mod tls;
@@ -12,9 +12,9 @@ use controller::Factory;
 use dumbbell_quic::Config;
 use dumbbell_units::Time;
 use quinn_proto::{
-    AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator,
-    DatagramEvent, Dir, Endpoint, EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamId,
-    TransportConfig, VarInt, WriteError,
+    AckFrequencyConfig, ClientConfig, Connection, ConnectionHandle, ConnectionId, ConnectionIdGenerator, DatagramEvent,
+    Dir, Endpoint, EndpointConfig, Event, MtuDiscoveryConfig, ServerConfig, StreamId, TransportConfig, VarInt,
+    WriteError,
 };
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,11 +1,12 @@
-//! TLS without cryptography: the messages of a full TLS 1.3 handshake with their sizes, keys that change nothing and add a tag
-//! of 16 zero bytes. The client's first message and the server's second one begin with the transport parameters.
+//! TLS without cryptography: the messages of a full TLS 1.3 handshake with their sizes, keys that change nothing and
+//! add a tag of 16 zero bytes. The client's first message and the server's second one begin with the transport
+//! parameters.
 
 use bytes::BytesMut;
 use dumbbell_quic::ConnectionConfig;
 use quinn_proto::crypto::{
-    AeadKey, ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey,
-    KeyPair, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
+    AeadKey, ClientConfig, CryptoError, ExportKeyingMaterialError, HandshakeTokenKey, HeaderKey, HmacKey, KeyPair,
+    Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
 };
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
@@ -237,12 +238,7 @@ impl Session for Handshake {
         true
     }
 
-    fn export_keying_material(
-        &self,
-        _: &mut [u8],
-        _: &[u8],
-        _: &[u8],
-    ) -> Result<(), ExportKeyingMaterialError> {
+    fn export_keying_material(&self, _: &mut [u8], _: &[u8], _: &[u8]) -> Result<(), ExportKeyingMaterialError> {
         Err(ExportKeyingMaterialError)
     }
 }
