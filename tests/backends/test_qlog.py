@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 
 import dumbbell
 from dumbbell import DumbbellError, Scenario, ScenarioError
+from dumbbell.plan.qlog import qlog_schema
 
-ROOT = Path(__file__).resolve().parents[2]
-SCHEMA: dict[str, Any] = json.loads((ROOT / "crates/sim/qlog.schema.json").read_text(encoding="utf-8"))
+SCHEMA = qlog_schema()
 TEXT = """
 name = "logged"
 duration = "4 s"

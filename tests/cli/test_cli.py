@@ -109,6 +109,7 @@ def test_registries(cli: Cli) -> None:
 def test_schema(cli: Cli) -> None:
     assert json.loads(ok(cli("schema")))["title"] == "Scenario"
     assert json.loads(ok(cli("schema", "--plan")))["title"] == "Plan of a run"
+    assert json.loads(ok(cli("schema", "--qlog")))["title"] == "Record of a qlog file"
 
 
 def test_closed_pipe_is_no_error_message(base_file: Path) -> None:
