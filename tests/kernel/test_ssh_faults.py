@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario
+from dumbbell.kernel.guest import GUEST
 from remote_machines import Machines
 from waiting import DEADLINE_S, wait_until
 
@@ -54,6 +56,27 @@ def test_an_unreachable_machine(machines: Machines) -> None:
     assert "refused" in found.lower()
     nowhere = machines.hosts_file(name="nowhere.toml", address="10.78.0.3")
     assert "host 'client' (10.78.0.3): " in line(machines.dumbbell(*call(machines, "--hosts", nowhere, *QUICK)))
+
+
+HANGS_UP = """
+import pathlib, socket, sys, time
+listener = socket.create_server(("10.78.0.2", 22))
+client, _ = listener.accept()
+folder, whole = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+while not any(each.stat().st_size == whole for each in folder.glob("dumbbell-agent-*/dumbbell-agent")):
+    time.sleep(0.001)
+"""
+"""A machine that takes the connection, and ends when another machine has the whole agent."""
+
+
+def test_a_machine_that_fails_while_others_get_the_agent(machines: Machines) -> None:
+    hosts = machines.hosts_file()
+    with machines.without_sshd("client"):
+        inside = ["ip", "netns", "exec", machines.namespace("client"), sys.executable, "-c", HANGS_UP]
+        with subprocess.Popen([*inside, machines.folder / "agents", str(GUEST.stat().st_size)]):
+            found = line(machines.dumbbell(*call(machines, "--hosts", hosts, *QUICK)))
+    assert found.startswith("host 'client' (10.78.0.2): ")
+    assert machines.left() == []
 
 
 def test_a_wrong_key(machines: Machines) -> None:

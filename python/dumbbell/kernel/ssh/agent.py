@@ -30,7 +30,7 @@ PLATFORM = "Linux x86_64"
 CLOSING_S = 0.2
 """Longest wait for the end of a connection, s: the agent ends with it in any case."""
 REMOVING_S = 3.0
-"""Longest wait for the removal of an agent that did not start, s."""
+"""Longest wait for the end of a copy that is of no use, and for the removal of an agent that did not start, s."""
 QUICK_S = 60.0
 """Longest wait for an answer that needs no run, s."""
 
@@ -53,11 +53,12 @@ def _content(path: Path) -> tuple[bytes, str]:
 def copy_command(folder: str, sha256: str, *, keep: bool) -> str:
     """Return the command that stores its standard input as the agent and prints the folder, or leaves nothing.
 
-    A kept agent gets its name only when it is whole: several machines may share the folder.
+    A kept agent gets its name only when it is whole: several machines may share the folder. Where nobody reads the
+    folder's name any more, the copy is removed.
     """
     here = shlex.quote(folder)
     script = (
-        f"umask 077; d=$(mktemp -d {here}/dumbbell-agent-XXXXXXXX) || exit 1; "
+        f"trap '' PIPE; umask 077; d=$(mktemp -d {here}/dumbbell-agent-XXXXXXXX) || exit 1; "
         'cat > "$d/dumbbell-agent" && chmod 700 "$d/dumbbell-agent" || { rm -rf "$d"; exit 1; }; '
         f'test "$(sha256sum < "$d/dumbbell-agent" | cut -d " " -f 1)" = {sha256} || '
         '{ rm -rf "$d"; echo "the copy is damaged" >&2; exit 1; }; '
@@ -67,7 +68,7 @@ def copy_command(folder: str, sha256: str, *, keep: bool) -> str:
             f'k={here}/{_kept(sha256)}; mkdir -p "$k" && mv -f "$d/dumbbell-agent" "$k/dumbbell-agent" || '
             '{ rm -rf "$d"; exit 1; }; rmdir "$d"; d=$k; '
         )
-    script += 'echo "$d"'
+    script += 'echo "$d"' if keep else 'echo "$d" || rm -rf "$d"'
     return f"sh -c {shlex.quote(script)}"
 
 
@@ -115,17 +116,19 @@ class Agent:
             One line: the machine, the reason, the remedy.
         """
         connection = await connect(hosts, machine, timeout_s)
-        path = None
+        copying = asyncio.ensure_future(_copied(connection, machine, keep=keep))
         try:
-            path = await _copied(connection, machine, keep=keep)
+            path = await asyncio.shield(copying)
             role, sudo = ("router", await _sudo(connection, machine)) if machine.role == "router" else ("agent", "")
             command = f"{sudo}{shlex.quote(path)} {role}{' --keep' if keep else ''}"
             process = await connection.create_process(command, encoding=None)
             agent = cls(machine, connection, process)
             agent.about = (await agent.ask({"do": "about"})).document
         except BaseException:
-            if path is not None and not keep:
-                await _removed(connection, machine, path)
+            if keep:
+                copying.cancel()
+            else:
+                await _removed(connection, machine, copying)
             connection.abort()
             raise
         return agent
@@ -251,9 +254,10 @@ async def _sudo(connection: SSHClientConnection, machine: Machine) -> str:
     return "sudo -n -- "
 
 
-async def _removed(connection: SSHClientConnection, machine: Machine, path: str) -> None:
-    """Remove an agent that has not removed itself, because it couldn't start."""
-    folder = shlex.quote(path.rpartition("/")[0])
+async def _removed(connection: SSHClientConnection, machine: Machine, copying: asyncio.Future[str]) -> None:
+    """Remove an agent that has not removed itself, because it couldn't start, or because another machine failed."""
     with suppress(BackendError, TimeoutError):
         async with asyncio.timeout(REMOVING_S):
+            path = await copying
+            folder = shlex.quote(path.rpartition("/")[0])
             await _run(connection, machine, f"rm -f -- {shlex.quote(path)}; rmdir -- {folder}")
