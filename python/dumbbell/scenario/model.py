@@ -34,6 +34,7 @@ from dumbbell.scenario.reading_modes import announce, checks_cells, trusted
 from dumbbell.scenario.sweep.cell_parts import CellParts, read_part
 from dumbbell.scenario.sweep.cells import Cell, Cells
 from dumbbell.scenario.sweep.changes import change, place_in_sweep
+from dumbbell.scenario.sweep.every import in_sweep
 from dumbbell.scenario.sweep.model import Sweep
 from dumbbell.scenario.sweep.seeds import repetition_seed
 from dumbbell.scenario.sweep.until import Until
@@ -117,6 +118,7 @@ class Scenario(Part):
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
         data, added = add_preset(data)
+        in_sweep(data)
         with (
             files.beside(files.current().fresh()) as found,
             own_variants.scope(load_section("variants", data, VariantSource, own_variants)),

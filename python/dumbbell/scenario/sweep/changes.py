@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.sweep.every import every, in_sweep
 from dumbbell.scenario.sweep.model import Sweep
 
 __all__ = ["change", "place_in_sweep"]
@@ -21,11 +22,12 @@ def change(document: Document, changes: Mapping[str, Any]) -> set[str]:
     """
     changed: dict[tuple[str, ...], str] = {}
     keys: set[str] = set()
-    for path, value in changes.items():
-        before = changed.setdefault(canonical(document, path), path)
-        if before != path:
-            raise ScenarioError([Problem(path, f"the same place as '{before}': it is set twice")])
-        keys |= _change(document, path, value)
+    in_sweep(document)
+    for given, path in [(key, one) for key in changes for one in every(document, key)]:
+        before = changed.setdefault(canonical(document, path), given)
+        if before != given:
+            raise ScenarioError([Problem(given, f"the same place as '{before}': it is set twice")])
+        keys |= _change(document, path, changes[given])
     return keys
 
 
