@@ -21,7 +21,8 @@ import numpy.typing as npt
 from dumbbell.backends import Simulator
 from dumbbell.common.processors import cores
 from dumbbell.kernel.validate import Case, Comparison, Measured, compare, load, measure
-from dumbbell.kernel.validate.deviations import TOLERANCES, Difference
+from dumbbell.kernel.validate.deviations import Difference
+from dumbbell.kernel.validate.figures import FIGURES
 from dumbbell.plan.build import build
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
@@ -77,7 +78,7 @@ def both() -> Side:
 
 def apart(c: Comparison) -> float:
     """Return how far a flow is outside, in multiples of the tolerance; 0: it is within."""
-    return max((abs(c.differences[f].relative) / TOLERANCES[f] for f in c.outside), default=0.0)
+    return max((abs(c.differences[f].relative) / FIGURES[f].tolerance for f in c.outside), default=0.0)
 
 
 def percent(c: Comparison, figure: str) -> str:

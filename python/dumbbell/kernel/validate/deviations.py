@@ -13,16 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.kernel.validate.figures import FIGURES
 from dumbbell.kernel.validate.measurements import FlowMeasured, Measured
 
-__all__ = ["TOLERANCES", "Comparison", "Difference", "compare", "distances"]
+__all__ = ["Comparison", "Difference", "compare", "distances"]
 
 Floats = npt.NDArray[np.float64]
-
-TOLERANCES = {"goodput_bps": 0.01, "cwnd_mean_packets": 0.05, "srtt_mean_ms": 0.05, "retransmitted_packets": 0.15}
-"""Largest relative difference that counts as the same."""
-FEW = 3
-"""Difference in packets that is always within, even of a small number of packets."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +41,8 @@ class Difference:
     def within(self) -> bool:
         """Return True if it counts as the same."""
         apart = abs(self.sim - self.kernel)
-        allowed = max(TOLERANCES.get(self.figure, 0.0) * abs(self.kernel), 2 * self.spread)
-        return apart <= max(allowed, FEW if self.figure.endswith("_packets") and "cwnd" not in self.figure else 0.0)
+        figure = FIGURES[self.figure]
+        return apart <= max(figure.tolerance * abs(self.kernel), 2 * self.spread, figure.few)
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Comparison:
     @property
     def outside(self) -> list[str]:
         """The figures that have a tolerance and aren't within it."""
-        return [name for name in TOLERANCES if name in self.differences and not self.differences[name].within]
+        return [name for name in FIGURES if name in self.differences and not self.differences[name].within]
 
 
 def compare(case: str, sim: Measured, kernel: Measured) -> list[Comparison]:

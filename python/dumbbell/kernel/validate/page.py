@@ -11,7 +11,8 @@ import polars as pl
 
 from dumbbell import __version__
 from dumbbell.kernel.validate.cases import Case
-from dumbbell.kernel.validate.deviations import TOLERANCES, Comparison
+from dumbbell.kernel.validate.deviations import Comparison
+from dumbbell.kernel.validate.figures import FIGURES
 from dumbbell.kernel.validate.measurements import Measured
 from dumbbell.kernel.validate.words import sentences, tolerances
 from dumbbell.plots import Curve, Panel, Picture
@@ -22,13 +23,7 @@ __all__ = ["content", "summary", "table"]
 
 FIGURE_BYTES = 1_000_000
 """Figures on the page, bytes: the groups with the largest differences. The page stays below 2 MB with all cases."""
-SHOWN = {
-    "goodput_bps": ("goodput Mbit/s", 1e-6),
-    "cwnd_mean_packets": ("cwnd", 1.0),
-    "srtt_mean_ms": ("srtt ms", 1.0),
-    "retransmitted_packets": ("retransmitted", 1.0),
-    "dropped_packets": ("dropped", 1.0),
-}
+SHOWN = {**{column: (f.heading, f.factor) for column, f in FIGURES.items()}, "dropped_packets": ("dropped", 1.0)}
 
 
 def table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
@@ -57,7 +52,7 @@ def summary(comparisons: Sequence[Comparison]) -> pl.DataFrame:
     rows = []
     for variant, group in groups.items():
         row: dict[str, object] = {"variant": variant, "flows": len(group)}
-        for figure in TOLERANCES:
+        for figure in FIGURES:
             within = [figure not in c.outside for c in group]
             apart = [abs(c.differences[figure].relative) for c in group if figure in c.differences]
             finite = [a for a in apart if np.isfinite(a)]

@@ -15,10 +15,10 @@ from dumbbell.backends import Backend
 from dumbbell.exceptions import BackendError, ResultsError
 from dumbbell.kernel.validate.case_runs import measure
 from dumbbell.kernel.validate.cases import Case
+from dumbbell.kernel.validate.figures import FIGURES
 from dumbbell.kernel.validate.scenario_draws import RANGES, SIMULATED
 from dumbbell.kernel.validate.shrink import shrunk
-from dumbbell.kernel.validate.verdicts import PRACTICAL, Judged, distribution, groups, judge, short_transfers, worst
-from dumbbell.kernel.validate.words import NAMES
+from dumbbell.kernel.validate.verdicts import Judged, distribution, groups, judge, short_transfers, worst
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.content import Content, Ran
 from dumbbell.report.finding import Table
@@ -108,7 +108,7 @@ def table(judged: Sequence[Judged]) -> pl.DataFrame:
             "case": j.case,
             "flow": j.flow,
             "variant": j.variant,
-            "figure": NAMES[j.figure],
+            "figure": FIGURES[j.figure].name,
             "simulator": j.sim,
             "kernel": j.kernel,
             "standard error": j.error,
@@ -160,11 +160,11 @@ def _ran(case: Case, found: Judged) -> Ran:
 def _picture(judged: Sequence[Judged]) -> Picture:
     """Draw the distribution function of the relative difference of each figure."""
     panels = []
-    for figure in PRACTICAL:
-        apart = np.sort([100 * j.relative for j in judged if j.figure == figure and np.isfinite(j.relative)])
+    for column, figure in FIGURES.items():
+        apart = np.sort([100 * j.relative for j in judged if j.figure == column and np.isfinite(j.relative)])
         if not len(apart):
             continue
         share = np.arange(1, len(apart) + 1) / len(apart)
         curve = Curve("flows", "kernel", np.clip(apart, -SHOWN, SHOWN), share)
-        panels.append(Panel(NAMES[figure], f"difference (%, up to {SHOWN:g})", "share of flows", [curve]))
+        panels.append(Panel(figure.name, f"difference (%, up to {SHOWN:g})", "share of flows", [curve]))
     return Picture("distribution", "Differences of the simulator from the kernel", "", panels, columns=2, markers=False)

@@ -26,20 +26,15 @@ import numpy as np
 import polars as pl
 
 from dumbbell.kernel.validate.cases import Case
-from dumbbell.kernel.validate.deviations import FEW
+from dumbbell.kernel.validate.figures import FIGURES
 from dumbbell.kernel.validate.measurements import FlowMeasured, Measured
-from dumbbell.kernel.validate.words import NAMES, UNITS
 from dumbbell.metrics.significance import t_quantile
 from dumbbell.scenario.flow.application import Transfer
 
-__all__ = ["GROUPS", "PRACTICAL", "Judged", "Outcome", "distribution", "groups", "judge", "short_transfers", "worst"]
+__all__ = ["GROUPS", "Judged", "Outcome", "distribution", "groups", "judge", "short_transfers", "worst"]
 
-PRACTICAL = {"goodput_bps": 0.05, "cwnd_mean_packets": 0.05, "srtt_mean_ms": 0.05, "retransmitted_packets": 0.15}
-"""Largest relative difference of the means that counts as the same; for retransmissions also `FEW` packets."""
 LEVEL = 0.9545
 """Part of a normal distribution within two standard deviations."""
-READ = ("cwnd_mean_packets", "srtt_mean_ms")
-"""Figures whose values the kernel gives at intervals."""
 READINGS = 50
 """Fewest readings of a transfer whose means are judged. One reading at each end changes the mean by up to 2 %."""
 
@@ -78,9 +73,8 @@ class Judged:
     @property
     def excess(self) -> float:
         """Difference in multiples of the tolerance."""
-        allowed = PRACTICAL[self.figure] * abs(self.kernel)
-        if self.figure == "retransmitted_packets":
-            allowed = max(allowed, FEW)
+        figure = FIGURES[self.figure]
+        allowed = max(figure.practical * abs(self.kernel), figure.few)
         apart = abs(self.sim - self.kernel)
         return apart / allowed if allowed else (0.0 if apart == 0 else float("inf"))
 
@@ -99,10 +93,10 @@ class Judged:
     @property
     def sentence(self) -> str:
         """The difference in words."""
-        factor, unit = UNITS[self.figure]
+        f = FIGURES[self.figure]
         return (
-            f"{self.case}, flow {self.flow} ({self.variant}): {NAMES[self.figure]} is {self.sim * factor:.4g}{unit} "
-            f"in the simulator, {self.kernel * factor:.4g} on the kernel (standard error {self.error * factor:.2g})"
+            f"{self.case}, flow {self.flow} ({self.variant}): {f.name} is {f.text(self.sim)}{f.unit} "
+            f"in the simulator, {f.text(self.kernel)} on the kernel (standard error {f.text(self.error, 2)})"
         )
 
 
@@ -124,8 +118,8 @@ def judge(case: str, sim: Measured, kernel: Measured, short: Collection[str] = (
     return [
         found
         for s, k in zip(sim.flows, kernel.flows, strict=True)
-        for figure in PRACTICAL
-        if not (figure in READ and k.name in short)
+        for figure in FIGURES
+        if not (FIGURES[figure].read and k.name in short)
         if (found := _judged(case, figure, s, k)) is not None
     ]
 
@@ -144,12 +138,12 @@ def _judged(case: str, figure: str, sim: FlowMeasured, kernel: FlowMeasured) -> 
 def distribution(judged: Sequence[Judged]) -> pl.DataFrame:
     """One row for each figure: shares of the outcomes, quantiles of the relative difference in %."""
     rows: list[dict[str, object]] = []
-    for figure in PRACTICAL:
+    for figure in FIGURES:
         of = [j for j in judged if j.figure == figure]
         if not of:
             continue
         apart = np.array([100 * j.relative for j in of if np.isfinite(j.relative)])
-        row: dict[str, object] = {"figure": NAMES[figure], "flows": len(of)}
+        row: dict[str, object] = {"figure": FIGURES[figure].name, "flows": len(of)}
         for outcome in Outcome:
             row[f"{outcome} %"] = 100 * sum(j.outcome is outcome for j in of) / len(of)
         for share in (5, 25, 50, 75, 95):
@@ -201,10 +195,10 @@ def groups(cases: Sequence[Case], judged: Sequence[Judged]) -> pl.DataFrame:
     rows: list[dict[str, object]] = []
     for (key, value), of in sorted(members.items()):
         row: dict[str, object] = {"by": key, "group": value, "flows": len({(j.case, j.flow) for j in of})}
-        for figure in PRACTICAL:
+        for figure in FIGURES:
             outcomes = [j.outcome for j in of if j.figure == figure]
             differ = sum(o is Outcome.DIFFERENT for o in outcomes)
-            row[f"{NAMES[figure]}: different %"] = 100 * differ / len(outcomes) if outcomes else None
+            row[f"{FIGURES[figure].name}: different %"] = 100 * differ / len(outcomes) if outcomes else None
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.kernel.validate.deviations import FEW, TOLERANCES, Comparison, Difference
+from dumbbell.kernel.validate.deviations import Comparison, Difference
+from dumbbell.kernel.validate.figures import FEW, FIGURES
 
 __all__ = ["sentences", "tolerances"]
 
-NAMES = {
-    "goodput_bps": "goodput",
-    "cwnd_mean_packets": "mean cwnd",
-    "srtt_mean_ms": "mean srtt",
-    "retransmitted_packets": "the number of retransmissions",
-}
-UNITS = {
-    "goodput_bps": (1e-6, " Mbit/s"),
-    "cwnd_mean_packets": (1.0, " segments"),
-    "srtt_mean_ms": (1.0, " ms"),
-    "retransmitted_packets": (1.0, " packets"),
-}
 TIMES = 2.0
 """Ratio from which a difference is given as a ratio instead of a percentage."""
 
 
 def tolerances() -> str:
     """Return the rule for a flow that is within, in one sentence."""
-    limits = ", ".join(f"{NAMES[name]} by at most {100 * limit:.0f} %" for name, limit in TOLERANCES.items())
+    limits = ", ".join(f"{f.name} by at most {100 * f.tolerance:.0f} %" for f in FIGURES.values())
     return (
         f"A flow is within if both sides differ in {limits}, or by {FEW} packets, or by two standard deviations of a "
         "single run."
@@ -46,9 +35,8 @@ def _flow(c: Comparison) -> str:
 
 
 def _figure(d: Difference) -> str:
-    factor, unit = UNITS[d.figure]
-    both = f"{d.sim * factor:.4g}{unit} in the simulator, {d.kernel * factor:.4g} on the kernel"
-    return f"{NAMES[d.figure]} is {_apart(d)} ({both})"
+    f = FIGURES[d.figure]
+    return f"{f.name} is {_apart(d)} ({f.text(d.sim)}{f.unit} in the simulator, {f.text(d.kernel)} on the kernel)"
 
 
 def _apart(d: Difference) -> str:
