@@ -130,18 +130,24 @@ impl<const BITS: u32> Histogram<BITS> {
         self.pages = None;
     }
 
-    /// Returns the numbers of the buckets that have values, ascending, with the number of these.
-    #[must_use]
-    pub fn counts(&self) -> Vec<(u16, u64)> {
+    /// Folds the numbers of the buckets that have values, ascending, with the number of these.
+    pub fn fold_counts<T>(&self, init: T, mut f: impl FnMut(T, u16, u64) -> T) -> T {
         if let Some(pages) = &self.pages {
-            return pages.counts().map(|(bucket, count)| (bucket as u16, count)).collect();
+            return pages.counts().fold(init, |to, (bucket, count)| f(to, bucket as u16, count));
         }
-        let mut list = self.list.clone();
-        list.sort_unstable();
-        list.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+        let (mut few, mut many) = ([0; 16], Vec::new());
+        let sorted = if let Some(few) = few.get_mut(..self.list.len()) {
+            few.copy_from_slice(&self.list);
+            few
+        } else {
+            many.extend_from_slice(&self.list);
+            &mut many
+        };
+        sorted.sort_unstable();
+        sorted.chunk_by(|a, b| a == b).fold(init, |to, same| f(to, same[0], same.len() as u64))
     }
 
-    /// Adds values by the number of their bucket, as [`Histogram::counts`] returned them.
+    /// Adds values by the number of their bucket, as [`Histogram::fold_counts`] passes them.
     pub fn add(&mut self, bucket: u16, count: u64) {
         let bucket = usize::from(bucket);
         if count > LISTED as u64 {
@@ -280,6 +286,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn counts(h: &Histogram<6>) -> Vec<(u16, u64)> {
+        h.fold_counts(Vec::new(), |list, bucket, count| [list, vec![(bucket, count)]].concat())
+    }
+
     #[test]
     fn buckets_follow_each_other_without_gaps() {
         // 2047 is the last with a bucket of its own; 2048 and 2049 share bucket 2048, which 4095 follows by 1023.
@@ -360,8 +370,8 @@ mod tests {
             let mut h = Histogram::<6>::default();
             values.iter().for_each(|v| h.record(*v));
             let mut again = Histogram::<6>::default();
-            h.counts().iter().for_each(|(bucket, count)| again.add(*bucket, *count));
-            prop_assert_eq!((h.counts(), h.len()), (again.counts(), again.len()));
+            h.fold_counts((), |(), bucket, count| again.add(bucket, count));
+            prop_assert_eq!((counts(&h), h.len()), (counts(&again), again.len()));
         }
     }
 }
