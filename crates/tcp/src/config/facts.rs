@@ -147,15 +147,17 @@ facts! {
     /// longer timeout of the tail loss probe for a single segment, whose ACK may be delayed [RFC 8985 §7.2,
     /// TLP.max_ack_delay]
     tlp_ack_delay: Dur,
-    /// window that a reduction multiplies: FlightSize [RFC 5681 (4)], cwnd [Linux], or min(cwnd, offered window) [ns-2]
+    /// window that a reduction multiplies: FlightSize [RFC 5681 (4)], cwnd [Linux tcp_cong.c tcp_reno_ssthresh], or
+    /// min(cwnd, offered window) [ns-2 tcp.cc slowdown]
     reduce_from: ReduceFrom,
     /// bytes that an ACK contributes to the window's growth: those that it acknowledges cumulatively, or all
-    /// that it newly reports as delivered, SACKed or not
+    /// that it newly reports as delivered, SACKed or not [RFC 5681 §3.1; Linux tcp_input.c tcp_cong_control]
     grow_by: GrowBy,
     /// when sending counts as limited by cwnd: cwnd limits it now, or it did so within the last window of data, or
     /// in slow start cwnd is less than twice the data outstanding [Linux include/net/tcp.h tcp_is_cwnd_limited]
     cwnd_limited: CwndLimited,
-    /// whether the ACK that ends fast recovery also lets cwnd grow, as in ns-2; RFC 5681 §3.2 step 6 only deflates
+    /// whether the ACK that ends fast recovery also lets cwnd grow, as in ns-2 and in [Linux tcp_input.c
+    /// tcp_may_raise_cwnd]; RFC 5681 §3.2 step 6 only deflates
     grow_on_exit: bool,
     /// whether after a timeout the first duplicate ACKs let lost segments be retransmitted, as in ns-2; RFC 3042
     /// allows new segments only
