@@ -90,7 +90,7 @@ def test_a_wrong_change_has_the_problems_of_the_changed_document(text: str, chan
 @pytest.fixture
 def nothing_registered() -> Iterator[None]:
     yield
-    variants._REGISTERED.clear()
+    variants.KIND.registered.clear()
 
 
 @pytest.mark.usefixtures("nothing_registered")

@@ -56,7 +56,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_registered() -> Iterator[None]:
     yield
-    own_disciplines._REGISTERED.clear()
+    own_disciplines.KIND.registered.clear()
 
 
 def alike(results: Results) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def test_a_class_of_the_program(place: Path) -> None:
     with pytest.raises(ScenarioError, match=r"unknown queue discipline 'five': did you mean 'Five'"):
         Scenario.load(place / "own.toml", {"network.bottleneck.queue": "five"})
     # Results are read without the class.
-    own_disciplines._REGISTERED.clear()
+    own_disciplines.KIND.registered.clear()
     assert Results.load(place / "kept").document() == kept
 
 

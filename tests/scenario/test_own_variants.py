@@ -80,7 +80,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_registered() -> Iterator[None]:
     yield
-    own_variants._REGISTERED.clear()
+    own_variants.KIND.registered.clear()
 
 
 # ---------------------------------------------------------------- in Python
@@ -334,7 +334,7 @@ def test_results_of_a_registered_class(tmp_path: Path, place: Path) -> None:
 
     dumbbell.register_variant(Still)
     kept = dumbbell.run(place / "own.toml", changes={"flows.a.variant": "Still"}, out=tmp_path / "kept").document()
-    own_variants._REGISTERED.clear()
+    own_variants.KIND.registered.clear()
     assert Results.load(tmp_path / "kept").document() == kept
 
 

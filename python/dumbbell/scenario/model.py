@@ -121,8 +121,8 @@ class Scenario(Part):
         in_sweep(data)
         with (
             files.beside(files.current().fresh()) as found,
-            own_variants.scope(load_section("variants", data, VariantSource, own_variants)),
-            own_disciplines.scope(load_section("disciplines", data, DisciplineSource, own_disciplines)),
+            own_variants.scope(load_section("variants", data, VariantSource, own_variants.KIND)),
+            own_disciplines.scope(load_section("disciplines", data, DisciplineSource, own_disciplines.KIND)),
         ):
             try:
                 super().__init__(**data)

@@ -1,7 +1,7 @@
 """Code that users write: Python classes in files or of the running program, and libraries written in Rust.
 
-Own variants (`own_variants`), own queue disciplines (`own_disciplines`) and own rules of videos (`own_abr`) are
-loaded with these functions.
+Own variants (`variants`), own queue disciplines (`disciplines`) and own rules of videos (`abr`) are loaded with these
+functions. `kind.py` has what variants and disciplines share beyond that.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ import inspect
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -31,7 +28,6 @@ from dumbbell.scenario.own import gate
 __all__ = [
     "KEYS",
     "Found",
-    "Names",
     "OwnCode",
     "Source",
     "class_of",
@@ -92,32 +88,6 @@ class Source(Part):
     def place(self) -> tuple[str, str]:
         """The key and its text."""
         return ("python", self.python) if self.python is not None else ("library", str(self.library))
-
-
-# ---------------------------------------------------------------- names
-
-T = TypeVar("T")
-
-
-class Names(Generic[T]):
-    """The own code of one kind by name: registered by the program, or of the current scenario."""
-
-    def __init__(self, kind: str) -> None:
-        self.registered: dict[str, T] = {}
-        self._scenario: ContextVar[Mapping[str, T] | None] = ContextVar(kind, default=None)
-
-    @contextmanager
-    def scope(self, named: Mapping[str, T]) -> Iterator[None]:
-        """Make the names of a scenario valid within the block."""
-        token = self._scenario.set({**(self._scenario.get() or {}), **named})
-        try:
-            yield
-        finally:
-            self._scenario.reset(token)
-
-    def current(self) -> Mapping[str, T]:
-        """Return the own code by its currently valid names."""
-        return {**self.registered, **(self._scenario.get() or {})}
 
 
 # ---------------------------------------------------------------- loading

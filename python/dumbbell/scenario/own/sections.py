@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario.own import disciplines, variants
 from dumbbell.scenario.own.code import KEYS, OwnCode, Source
+from dumbbell.scenario.own.kind import Kind
 from dumbbell.scenario.paths import Document, join
 
 __all__ = ["load_section", "may_have_code"]
 
 Code = TypeVar("Code", bound=OwnCode)
-Code_co = TypeVar("Code_co", bound=OwnCode, covariant=True)
 
 
-class _CodeLoader(Protocol[Code_co]):
-    """A module of own code."""
-
-    def free(self, name: str) -> None: ...
-    def load(self, key: str, text: str, name: str | None = None) -> Code_co: ...
-
-
-def load_section(
-    section: str, data: Mapping[str, Any], kind: type[Source], loader: _CodeLoader[Code]
-) -> dict[str, Code]:
+def load_section(section: str, data: Mapping[str, Any], kind: type[Source], loader: Kind[Code]) -> dict[str, Code]:
     """Load the own code that a section of a raw document names. The model reports entries that are not tables."""
     found: dict[str, Code] = {}
     problems = []
