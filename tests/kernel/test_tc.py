@@ -16,7 +16,7 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.backend import Kernel
 from dumbbell.kernel.host.features import probe, why_no_veth
 from dumbbell.kernel.host.link_emulation import LinkEmulation
-from dumbbell.kernel.host.tc import Tc
+from dumbbell.kernel.host.tc_backend import Tc
 from dumbbell.results import Results
 from kernels import PAYLOAD, bottleneck, changed
 from required import require, require_programs, require_root
@@ -174,7 +174,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:
     """Let the host lack some disciplines."""
     found = probe()
     absent = {**dict.fromkeys(found.disciplines), **dict.fromkeys(kinds, "the kernel doesn't have it")}
-    monkeypatch.setattr("dumbbell.kernel.host.tc.probe", lambda: dataclasses.replace(found, disciplines=absent))
+    monkeypatch.setattr("dumbbell.kernel.host.tc_backend.probe", lambda: dataclasses.replace(found, disciplines=absent))
 
 
 @pytest.mark.parametrize(

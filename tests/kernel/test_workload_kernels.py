@@ -16,7 +16,7 @@ from dumbbell.backends import Backend, Simulator
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.features import why_no_veth
 from dumbbell.kernel.host.link_emulation import LinkEmulation
-from dumbbell.kernel.host.tc import Tc
+from dumbbell.kernel.host.tc_backend import Tc
 from dumbbell.kernel.uml.backend import Uml
 from dumbbell.results.runs.record import jobs_of
 from required import require

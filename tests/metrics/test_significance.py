@@ -10,7 +10,7 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics import compare_all, compare_means, p_value, paired, ratio
-from dumbbell.metrics.repetitions import least_repetitions, too_few
+from dumbbell.metrics.needed_repetitions import least_repetitions, too_few
 from dumbbell.metrics.significance import fieller, holm, holm_levels
 
 VALUES = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))

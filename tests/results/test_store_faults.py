@@ -25,7 +25,7 @@ from dumbbell.results import Run
 from dumbbell.results.running.repair_and_merge import merge, missing, repair
 from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store
-from dumbbell.results.store.run_journal import RunFolder
+from dumbbell.results.store.run_folder import RunFolder
 from dumbbell.scenario.sweep import cells
 
 DOCUMENT = {

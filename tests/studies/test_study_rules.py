@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from dumbbell.metrics import paired
-from dumbbell.metrics.repetitions import repetitions_for
+from dumbbell.metrics.needed_repetitions import repetitions_for
 from dumbbell.studies import Claim, Finding, Verdict, rules
 from dumbbell.studies.declared import Rule, Setting
 from dumbbell.studies.judge import Quantities, Remark, judge

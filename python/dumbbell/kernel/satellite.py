@@ -50,7 +50,7 @@ SATELLITE = Satellite(
     },
     backend_classes={
         "LinkEmulation": "dumbbell.kernel.host.link_emulation:LinkEmulation",
-        "Tc": "dumbbell.kernel.host.tc:Tc",
+        "Tc": "dumbbell.kernel.host.tc_backend:Tc",
     },
     remains=["dumbbell.kernel.uml.build_folder:clean_all"],
 )

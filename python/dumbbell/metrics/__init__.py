@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.fairness import jain, rtt_slope, share_ratios, shares
     from dumbbell.metrics.family import Compared, compare_all
     from dumbbell.metrics.harms import harm
+    from dumbbell.metrics.intervals import Summary, number, summarize, summarize_all
     from dumbbell.metrics.knee_point import knee
     from dumbbell.metrics.pairs import Paired, paired
     from dumbbell.metrics.ratios import Ratio, ratio
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
     from dumbbell.metrics.speech import mos, r_factor
     from dumbbell.metrics.spike_detection import Spikes, spikes
-    from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
     from dumbbell.metrics.warmup import warm_up
     from dumbbell.metrics.windows import (
         edges_of,
@@ -78,7 +78,7 @@ _HOMES = {
     "significance": ("MeanDifference", "compare_means", "holm", "p_value"),
     "speech": ("mos", "r_factor"),
     "spike_detection": ("Spikes", "spikes"),
-    "summary": ("Summary", "number", "summarize", "summarize_all"),
+    "intervals": ("Summary", "number", "summarize", "summarize_all"),
     "warmup": ("warm_up",),
     "windows": ("edges_of", "mean_per_window", "packet_ack_delays", "rate_per_window", "segment_rate", "sliding_rate"),
 }

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
+from dumbbell.metrics.needed_repetitions import too_few
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
-from dumbbell.metrics.repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, holm, holm_levels, p_value
 
 __all__ = ["Compared", "compare_all"]

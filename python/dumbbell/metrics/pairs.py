@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from dumbbell.common.words import counted
 from dumbbell.metrics.bootstrap import statistic_of
-from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.intervals import number
+from dumbbell.metrics.needed_repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, MeanDifference, compare_means, whole_pairs
-from dumbbell.metrics.summary import number
 
 __all__ = ["Paired", "paired"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.intervals import number
+from dumbbell.metrics.needed_repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, compare_means, fieller, whole_pairs
-from dumbbell.metrics.summary import number
 
 __all__ = ["Ratio", "ratio"]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from dumbbell.backends import Backend
     from dumbbell.metrics import Compared
-    from dumbbell.metrics.summary import Interval
+    from dumbbell.metrics.intervals import Interval
     from dumbbell.plots.accessor import Plots
     from dumbbell.results.running.runner import Progress
     from dumbbell.results.statistics.lint import LintWarning

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
-from dumbbell.metrics.repetitions import least_repetitions, repetitions_for
+from dumbbell.metrics.intervals import FEWEST, number
+from dumbbell.metrics.needed_repetitions import least_repetitions, repetitions_for
 from dumbbell.metrics.significance import LEVEL, compare_means, whole_pairs
-from dumbbell.metrics.summary import FEWEST, number
 from dumbbell.report.finding import Measured, Verdict
 
 __all__ = [

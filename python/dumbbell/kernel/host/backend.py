@@ -13,7 +13,7 @@ from dumbbell.kernel.host.host_kernel import Calibration, HostKernel
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.kernel.host.live import LiveNetwork
 from dumbbell.kernel.host.prompt import Prompt
-from dumbbell.kernel.host.tc import Tc
+from dumbbell.kernel.host.tc_backend import Tc
 from dumbbell.kernel.uml.backend import Uml
 
 __all__ = ["Kernel"]

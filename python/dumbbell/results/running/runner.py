@@ -182,7 +182,10 @@ class _Making:
     places: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def round(self, wanted: Mapping[int, int], *, last: bool) -> None:
-        """Bring each cell (its number) to the number of repetitions wanted."""
+        """Bring each cell (its number) to the number of repetitions wanted.
+
+        An interrupted sweep resumes here: runs that are in the log are not made again.
+        """
         missing: list[Job] = []
         expected: Counter[int] = Counter()
         for n, count in wanted.items():

@@ -27,7 +27,7 @@ from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.swept_values import paths_of
 
 if TYPE_CHECKING:
-    from dumbbell.metrics.summary import Interval
+    from dumbbell.metrics.intervals import Interval
     from dumbbell.results.results import Results
 
 __all__ = ["comparisons", "fairness", "settled", "sharing", "statistics"]

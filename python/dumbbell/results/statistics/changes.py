@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.needed_repetitions import too_few
 from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels
 from dumbbell.registry import unknown
 from dumbbell.results.columns import better

@@ -145,7 +145,7 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[LintWarning]:
 
 def _least(*, tied: bool = False) -> int:
     """Return the number of repetitions from which a comparison of cells is possible."""
-    from dumbbell.metrics.repetitions import least_repetitions  # imports NumPy
+    from dumbbell.metrics.needed_repetitions import least_repetitions  # imports NumPy
 
     return least_repetitions(tied=tied)
 

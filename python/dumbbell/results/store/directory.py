@@ -4,7 +4,7 @@
 
     DIR/manifest.json            the experiment: scenario, version, build, seed, host, start and end
     DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
-    DIR/runs/                    the finished runs (`dumbbell.results.store.run_journal`)
+    DIR/runs/                    the finished runs (`dumbbell.results.store.run_folder`)
     DIR/series/KEY/TABLE.parquet a run's series, where the scenario traces them
     DIR/captures/KEY/POINT.pcapng
                                  its captures, where the scenario makes some
@@ -43,7 +43,7 @@ from dumbbell.results.store import earlier_formats, manifests
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.file_names import file_name, files_in, write_names
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
-from dumbbell.results.store.run_journal import RunFolder, file_hash, unreadable
+from dumbbell.results.store.run_folder import RunFolder, file_hash, unreadable
 from dumbbell.scenario import Scenario, files, trusted
 from dumbbell.scenario.own import disciplines as own_disciplines
 from dumbbell.scenario.own import variants as own_variants

@@ -1,6 +1,6 @@
 //! The kernel's CAKE: a shaper, one tin, its attributes [Linux sch_cake.c, pkt_sched.h].
 
-use super::convert::{Reader, setting};
+use super::from_scenario::{Reader, setting};
 use super::{Qdisc, Value};
 use crate::error::KernelError;
 use dumbbell_units::param::Params;

@@ -1,14 +1,14 @@
 //! Queue disciplines with the kernel's options; `Display` has `tc`'s syntax [Linux sch_*.c, pkt_sched.h; tc(8)].
 
 mod cake;
-mod convert;
 mod drr;
+mod from_scenario;
 mod red;
 mod shaper;
 
-pub(crate) use convert::{queue, supported};
 pub(crate) use drr::Crossing;
 pub use drr::DrrClass;
+pub(crate) use from_scenario::{queue, supported};
 pub use red::Red;
 
 /// A queue discipline of the kernel. Sizes are IP bytes with the link's framing.

@@ -6,7 +6,7 @@
 //!                       time
 //!                 (red_start_of_idle_period), its average stays above the maximum after a burst, and the flow starves.
 //!                       ets asks it, and takes the next packet out one transmission time early  (qdisc_peek_dequeued);
-//!                       RED's thresholds and limit are therefore one packet less (`convert.rs`)
+//!                       RED's thresholds and limit are therefore one packet less (`from_scenario.rs`)
 //! others                htb with one class, which takes a packet when it is sent. Under tbf an AQM would decide, or
 //!                       measure its delay, one packet early                                (qdisc_peek_dequeued)
 //! ```
