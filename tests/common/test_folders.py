@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.common import run_folders
 from dumbbell.common.run_folders import (
     HOST_PREFIX,
     MARKER,
@@ -321,3 +322,13 @@ import sys
 from dumbbell.kernel.uml.virtual_machine import _fits
 print([_fits(sys.argv[1], 1), _fits("/dev/shm", 1), _fits("/", 1)])
 """
+
+
+def test_captures_clean_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[None] = []
+    monkeypatch.setattr(run_folders, "clean", lambda: called.append(None))
+    run_folders.clean_once.cache_clear()
+    for _ in range(3):
+        run_folders.clean_once()
+    assert called == [None]
+    run_folders.clean_once.cache_clear()

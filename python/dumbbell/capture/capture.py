@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core
 from dumbbell.capture.select import Selection
 from dumbbell.capture.tables import Tables, frame_of, read_files
-from dumbbell.common.run_folders import CAPTURE_PREFIX, Folder, clean
+from dumbbell.common.run_folders import CAPTURE_PREFIX, Folder, clean_once
 from dumbbell.common.words import counted
 from dumbbell.exceptions import CaptureError
 
@@ -168,7 +168,7 @@ class Capture:
         return rows
 
     def _read_packets(self) -> dict[str, Path]:
-        clean()  # what killed programs have left
+        clean_once()  # what killed programs have left
         folder = Folder(CAPTURE_PREFIX).keep()
         places = {name: folder / name for name in ("packets", "sacks", "spurious")}
         for place in places.values():

@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ __all__ = [
     "Left",
     "captures",
     "clean",
+    "clean_once",
     "directory",
     "is_locked",
     "left_behind",
@@ -221,6 +222,12 @@ def clean() -> list[Left]:
     return found
 
 
+@cache
+def clean_once() -> None:
+    """Do what `clean` does, once in a process: for what makes hundreds of folders."""
+    clean()
+
+
 def is_locked(place: Path) -> bool:
     """Return True if a folder belongs to a run of this user that hasn't ended."""
     if fcntl is None or place.is_symlink():
@@ -317,7 +324,7 @@ def _end(place: Path, programs: set[Program], lock: int) -> None:
 
 def _at_work(place: Path, programs: set[Program]) -> Iterator[int]:
     """Yield each process of these programs whose working directory is the folder."""
-    for entry in Path("/proc").glob("[0-9]*"):
+    for entry in Path("/proc").glob("[0-9]*") if programs else ():
         try:
             if str((entry / "cwd").readlink()) == str(place) and _identity(entry / "exe") in programs:
                 yield int(entry.name)

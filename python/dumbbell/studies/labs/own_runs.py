@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell.capture import Capture, read_capture
-from dumbbell.common.run_folders import LAB_PREFIX, Folder, clean
+from dumbbell.common.run_folders import LAB_PREFIX, Folder, clean_once
 from dumbbell.exceptions import DumbbellError
 from dumbbell.results import Results, run
 from dumbbell.scenario import Scenario, toml
@@ -74,7 +74,7 @@ class OwnRuns(Mapping[str, OwnRun]):
 
 def figures_of(assigned: Assignment) -> dict[str, float]:
     """Compute the figure of each question from the student's own runs."""
-    clean()  # the remains of killed programs
+    clean_once()  # the remains of killed programs
     folder = Folder(LAB_PREFIX)
     try:
         found: dict[str, float] = import_module(assigned.lab.module).figures(OwnRuns(assigned, folder.path))
