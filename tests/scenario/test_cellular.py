@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_link import network, one_link, refused
 
 import dumbbell
-from dumbbell import Scenario, ScenarioError
+from dumbbell import Scenario
 from dumbbell.plan.build import build
 from dumbbell.scenario.network.cellular import Cellular
 
@@ -62,17 +63,12 @@ def test_a_seed_gives_one_trace() -> None:
     assert seconds.std() > 0.1 * seconds.mean()
 
 
-def document(**rate: Any) -> dict[str, Any]:
-    return {
-        "name": "cell",
-        "duration": "10 s",
-        "network": {"bottleneck": {"rate": rate, "delay": "20 ms"}, "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
-        "flows": [{"name": "f", "variant": "cubic"}],
-    }
+def over(**rate: Any) -> Scenario:
+    return one_link({"name": "f", "variant": "cubic"}, network=network(rate, near="1 ms"))
 
 
 def test_a_scenario_runs_over_it() -> None:
-    scenario = Scenario.model_validate(document(cellular="lte", length="10 s"))
+    scenario = over(cellular="lte", length="10 s")
     link = build(scenario.cells[0].scenario)["links"][0]
     assert link["opportunities"]["period_ms"] == 10_000
     goodput = dumbbell.run(scenario).flows["goodput_bps"][0]
@@ -97,8 +93,5 @@ def test_a_scenario_runs_over_it() -> None:
     ],
 )
 def test_refusals(rate: dict[str, Any], place: str, message: str) -> None:
-    with pytest.raises(ScenarioError) as refused:
-        Scenario.model_validate(document(**rate))
-    problem = refused.value.problems[0]
-    assert problem.place == f"network.bottleneck.rate.{place}"
-    assert message in problem.message
+    with refused(message, place=f"network.bottleneck.rate.{place}"):
+        over(**rate)

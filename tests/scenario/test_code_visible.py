@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 from conftest import BASE
+from one_link import one_link
 
 from dumbbell import Scenario
 from dumbbell.cli import announce
@@ -42,22 +43,6 @@ def own(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_code_is_named_and_its_prints_leave_json_whole(cli: Cli, own: Path) -> None:
-    done = cli("run", str(own / "s.toml"), "--json")
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["runs"]) == 2
-    before, _, after = done.stderr.partition("the scenario runs mine.py:Mine (Python)\n")
-    assert "loaded" not in before
-    assert "loaded" in after and "loaded too" in after and "made" in after
-
-
-def test_no_code_refuses_before_anything_is_loaded(cli: Cli, own: Path) -> None:
-    done = cli("run", str(own / "s.toml"), "--no-code")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
-    assert not (own / "ran").exists()
-
-
 def test_no_code_refuses_commands(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(COMMAND)
     done = cli("run", str(tmp_path / "s.toml"), "--no-code", "--backend", "kernel")
@@ -76,13 +61,10 @@ def test_validate_names_code_too(cli: Cli, own: Path) -> None:
 
 
 def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
-    scenario: dict[str, Any] = {
-        "name": "s",
-        "duration": "1 s",
-        "network": {"bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
+    scenario = {
+        **one_link({"name": "a", "variant": "reno"}).to_dict(),
+        "flows": [{"name": "a", "variant": {"python": str(own / "mine.py:Mine")}}],
     }
-    scenario["network"]["access"] = {"rate": "1 Gbit/s", "delay": "1 ms"}
-    scenario["flows"] = [{"name": "a", "variant": {"python": str(own / "mine.py:Mine")}}]
     (own / "cases.jsonl").write_text(json.dumps({"case": "a", "kernel": "1", "plan": "", "scenario": scenario}) + "\n")
     done = cli("validate", "stored", str(own))
     assert (done.returncode, done.stdout) == (2, "")

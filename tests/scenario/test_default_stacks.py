@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_link import network, one_link
 
 import dumbbell
 from dumbbell import Scenario, registry
@@ -22,10 +23,7 @@ ROOT = Path(__file__).parents[2]
 ONE: dict[str, Any] = {
     "name": "one",
     "duration": "10 s",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "18 ms", "queue": {"limit": "1 bdp"}},
-        "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
-    },
+    "network": network(delay="18 ms", access="100 Mbit/s", near="1 ms", queue={"limit": "1 bdp"}),
     "flows": [{"name": "a", "variant": "cubic"}],
 }
 OWN_RECOVERY = ("tahoe", "reno", "newreno", "sack")
@@ -123,12 +121,7 @@ def test_packets_of_sources_over_tcp_are_sent_at_once(source: dict[str, object])
 
     def segments(**stack: object) -> int:
         flow: dict[str, object] = {"name": "f", "variant": "reno", "application": application, **stack}
-        network = {
-            "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms"},
-            "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-        }
-        given = Scenario.from_dict({"name": "cbr", "duration": "2 s", "network": network, "flows": [flow]})
-        (row,) = dumbbell.run(given).runs[0].flows
+        (row,) = dumbbell.run(one_link(flow, duration="2 s")).runs[0].flows
         assert 98_000 <= row["sent_bytes"] <= 100_000
         return int(row["sent_packets"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from one_link import network
 
 from dumbbell import Scenario, ScenarioError
 
@@ -12,7 +13,7 @@ NAMES = ["a-1", "a-2", "b"]
 DOCUMENT: dict[str, Any] = {
     "name": "every",
     "duration": "1 s",
-    "network": {"bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}, "access": {"rate": "9 Mbit/s", "delay": "0 ms"}},
+    "network": network(),
     "flows": [{"name": name, "variant": "reno"} for name in NAMES],
 }
 

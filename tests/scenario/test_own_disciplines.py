@@ -1,76 +1,30 @@
-"""Own queue disciplines in Python: the same results as built-in ones, checks, errors, results, refusals."""
+"""Own queue disciplines in Python: the same results as built-in ones, objects, times, columns, `discipline check`."""
 
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from own_code import DISCIPLINE, alike, drops
 
 import dumbbell
 from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioError
 from dumbbell.scenario.own import disciplines as own_disciplines
 from python_disciplines import CODEL, DROPTAIL, RED
 from required import require_packages
-from waiting import DEADLINE_S
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
-SCENARIO = """
-name = "own"
-duration = "4 s"
-repetitions = 2
-start_jitter = "50 ms"
-
-[network]
-bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { python = "mine.py:Tail" } }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-
-[[flows]]
-name = "a"
-variant = "cubic"
-
-[[flows]]
-name = "b"
-variant = "newreno"
-start = "500 ms"
-"""
-QUEUE = '{ python = "mine.py:Tail" }'
-
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    (tmp_path / "mine.py").write_text(DROPTAIL)
-    (tmp_path / "own.toml").write_text(SCENARIO)
-    return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def nothing_registered() -> Iterator[None]:
-    yield
+def place(tmp_path: Path) -> Iterator[Path]:
+    yield DISCIPLINE.written_to(tmp_path).parent
     own_disciplines.KIND.registered.clear()
-
-
-def alike(results: Results) -> dict[str, Any]:
-    """Return the document of results without the names of disciplines and scenario."""
-    runs = results.document()["runs"]
-    for run in runs:
-        for queue in run["queues"]:
-            del queue["discipline"]
-        run.pop("cell", None)
-    return {"runs": runs}
-
-
-def drops(results: Results) -> int:
-    return int(results.queues["drops"].sum())
 
 
 # ---------------------------------------------------------------- the same as built-in disciplines
@@ -121,9 +75,7 @@ def test_the_same_algorithm_in_python_gives_the_same_results(
         assert "qdelay_ns" in mine.table(0, "queue/r1->r2").columns
 
 
-def test_runs_repeat(place: Path) -> None:
-    first, second = (dumbbell.run(place / "own.toml").document() for _ in range(2))
-    assert first == second
+def test_random_numbers_repeat(place: Path) -> None:
     (place / "mine.py").write_text(RED)
     change = {"network.bottleneck.queue": {"python": "mine.py:Red"}}
     results = dumbbell.run(place / "own.toml", changes=change)
@@ -136,9 +88,7 @@ def test_runs_repeat(place: Path) -> None:
 
 
 def test_names_parameters_and_sweeps(place: Path) -> None:
-    text = SCENARIO.replace(QUEUE, '"mine"')
-    text = text.replace("[[flows]]", '[disciplines]\nmine = { python = "mine.py:Tail" }\n\n[[flows]]', 1)
-    text += (
+    text = DISCIPLINE.tabled("mine", DISCIPLINE.own, '"mine"') + (
         '\n[sweep]\n"network.bottleneck.queue" = [{ discipline = "droptail", limit = "20 packets" }, "mine", '
         '{ discipline = "mine", limit = 5 }]\n'
     )
@@ -208,7 +158,7 @@ def test_each_direction_and_each_queue_has_an_object(place: Path) -> None:
 # ---------------------------------------------------------------- objects
 
 
-def test_every_attribute_of_link_and_packet(place: Path) -> None:
+def test_every_attribute_of_link_and_packet(place: Path, cli: Cli) -> None:
     seen = """
         state = f"{link.rate} {link.base_rtt} {link.busy} {link.backlog_packets} {link.backlog_bytes}"
         fields = f"{packet.number} {packet.bytes} {packet.flow} {packet.backward} {packet.class_} {packet.arrived} "
@@ -220,11 +170,7 @@ def test_every_attribute_of_link_and_packet(place: Path) -> None:
             f"    def enqueue(self, packet, now):\n        link = self.link{seen}",
         )
     )
-    (place / "own.toml").write_text(SCENARIO.replace('variant = "cubic"', 'variant = "cubic"\nstack = { ecn = true }'))
-    done = subprocess.run(
-        [sys.executable, "-m", "dumbbell", "run", "own.toml", "--repetitions", "1"],
-        cwd=place, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = cli("run", "own.toml", "--repetitions", "1", "--set", "flows.a.stack={ ecn = true }")
     assert done.returncode == 0, done.stderr
     rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("seen")]
     assert {row[0] for row in rows} == {"5000000"}
@@ -238,47 +184,6 @@ def test_every_attribute_of_link_and_packet(place: Path) -> None:
     for row in rows:
         assert (row[12] == "True") == (row[11] != "not-ect")
         assert int(row[4]) >= int(row[6]) > 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("self.queue.append(packet)", "self.queue.append(1 / 0)", r"line 13, in Tail\.enqueue: ZeroDivisionError"),
-        ("return self.queue.popleft()", "return self.quue.popleft()", r"line 18, in Tail\.dequeue: AttributeError"),
-        ("self.queue.append(packet)", "return False", r"mine\.py: TypeError: enqueue returned False: link"),
-        ("return self.queue.popleft()", "return 7", r"TypeError: dequeue returned 7: a packet or None is needed"),
-        (
-            "return self.queue.popleft()",
-            "return self.queue[0]",
-            r"mine\.py: Tail: dequeue returned a packet that isn't in the queue",
-        ),
-        (
-            'self.link.drop(packet, "full")',
-            "pass",
-            r"\d+ packets? waits? \(numbers? [\d, .]+\), and next_ready gives no time: a packet was lost without",
-        ),
-        (
-            'self.link.drop(packet, "full")',
-            'self.link.drop(packet, "full"); self.link.drop(packet, "full")',
-            r"ValueError: link\.drop: <packet \d+ of flow \d.*> isn't in the queue",
-        ),
-        ('"full"', '"ful"', r"ValueError: unknown reason 'ful': did you mean 'full'\?"),
-        ('"full"', '"loss"', r"unknown reason 'loss' \(known: full, early, forced\)"),
-        ("return self.queue.popleft() if self.queue else None", "return None", "and next_ready gives no time"),
-        ("self.queue.append(packet)", "raise SystemError", r"line 13, in Tail\.enqueue: SystemError"),
-        ("def enqueue(self, packet, now):", "def enqueue(self, packet):", r"TypeError: .*enqueue\(\) takes 2 pos"),
-        ("self.queue.append(packet)", "self.link.mark(7)", r"TypeError"),
-    ],
-)  # fmt: skip
-def test_errors_name_the_place_and_the_time(place: Path, cli: Cli, old: str, new: str, message: str) -> None:
-    assert old in DROPTAIL
-    (place / "mine.py").write_text(DROPTAIL.replace(old, new))
-    done = cli("run", "own.toml")
-    assert done.returncode == 2, done.stdout
-    assert "Traceback" not in done.stderr
-    assert re.search(r"links\.r\d->r\d\.queue: ", done.stderr), done.stderr
-    assert re.search(message, done.stderr), done.stderr
-    assert re.search(r"\(at \d+\.\d+ s of simulated time\)", done.stderr)
 
 
 READY = """
@@ -340,110 +245,28 @@ def test_a_packet_that_is_forgotten_in_a_busy_queue_is_found_at_the_end(place: P
         dumbbell.run(place / "own.toml", changes={"flows": [flow], "repetitions": 1})
 
 
-def test_link_methods_need_a_call(place: Path) -> None:
-    observe = """
-    columns = ("x",)
-
-    def observe(self):
-        if self.queue:
-            self.link.drop(self.queue[0], "full")
-        return {"x": 1}
-"""
-    (place / "mine.py").write_text(DROPTAIL + observe)
-    with pytest.raises(BackendError, match=r"in its columns: .*RuntimeError: link\.drop is called outside enqueue and"):
-        dumbbell.run(place / "own.toml", trace=True)
-    dumbbell.run(place / "own.toml")  # without a trace the columns are not read
-
-
 @pytest.mark.parametrize(
     ("observe", "message"),
     [
-        ("{'y': 1}", "KeyError: 'x'"),
+        ("{'y': 1}", "in its columns: .*KeyError: 'x'"),
         ("{'x': 'much'}", "TypeError"),
         ("{'x': float('inf')}", "column 'x' is inf: a finite number is needed"),
+        (
+            "self.link.drop(self.queue[0], 'full') if self.queue else {'x': 1}",
+            r"link\.drop is called outside enqueue and",
+        ),
     ],
 )
-def test_broken_columns(place: Path, observe: str, message: str) -> None:
+def test_broken_columns_are_errors_of_traces(place: Path, observe: str, message: str) -> None:
     (place / "mine.py").write_text(
         DROPTAIL + f'\n    columns = ("x",)\n\n    def observe(self):\n        return {observe}\n'
     )
     with pytest.raises(BackendError, match=message):
         dumbbell.run(place / "own.toml", trace=True)
-
-
-WITHOUT_LINK = DROPTAIL.replace("(self, link, limit=20)", "(self)").replace("link, limit, ", "1, 2, ")
-RAISING = DROPTAIL.replace("self.link, self.limit", "raise ValueError('too much')\n        self.link, self.limit")
-
-
-@pytest.mark.parametrize(
-    ("code", "queue", "message"),
-    [
-        (DROPTAIL, '{ python = "mine.py" }', "a file and a class are needed"),
-        (DROPTAIL, '{ python = "mne.py:Tail" }', "queue.python: 'mne.py' can't be read: No such file"),
-        (DROPTAIL, '{ python = "mine.py:Tial" }', "unknown class 'Tial': did you mean 'Tail'?"),
-        (DROPTAIL, '{ python = "mine.py:Tail", limt = 2 }', "queue.limt: unknown parameter 'limt': did you mean"),
-        (DROPTAIL, '{ python = "mine.py:Tail", discipline = "red" }', "'python' already gives the discipline"),
-        (DROPTAIL, '{ python = "mine.py:Tail", limit = nan }', "a single finite value is needed"),
-        (DROPTAIL, '{ library = "mine.py" }', "'mine.py' is not a queue discipline: not a library"),
-        ("x = = 1", QUEUE, "mine.py, line 1: SyntaxError"),
-        (DROPTAIL.replace("def enqueue", "def put"), QUEUE, "class Tail has no method enqueue"),
-        (WITHOUT_LINK, QUEUE, "__init__(self, link, ...)"),
-        (DROPTAIL.replace("limit=20", "**all"), QUEUE, "name each parameter"),
-        (RAISING, QUEUE, "mine.py, line 9, in Tail.__init__: ValueError: too much"),
-        (DROPTAIL, '{ discipline = "tbf", rate = "1 Mbit/s", inner = { python = "mine.py:Tail" } }', "queue.inner"),
-    ],
-)  # fmt: skip
-def test_classes_that_are_refused(place: Path, code: str, queue: str, message: str) -> None:
-    (place / "mine.py").write_text(code)
-    (place / "own.toml").write_text(SCENARIO.replace(QUEUE, queue))
-    with pytest.raises(ScenarioError) as caught:
-        Scenario.load(place / "own.toml")
-    assert message in str(caught.value)
-
-
-def test_the_disciplines_of_a_scenario_are_checked(place: Path) -> None:
-    def refusal(table: str) -> str:
-        (place / "own.toml").write_text(SCENARIO + "\n[disciplines]\n" + table)
-        with pytest.raises(ScenarioError) as caught:
-            Scenario.load(place / "own.toml")
-        return str(caught.value)
-
-    assert "disciplines.red.python: 'red' is the name of a queue disc" in refusal('red = { python = "mine.py:Tail" }')
-    assert "disciplines.mine.python: needed: one of" in refusal("mine = {}")
-    assert "disciplines.mine.pyton: unknown key" in refusal('mine = { pyton = "mine.py:Tail" }')
-    assert "disciplines.mine.library: 'x.so' can't be read" in refusal('mine = { library = "x.so" }')
+    dumbbell.run(place / "own.toml")  # without a trace the columns are not read
 
 
 # ---------------------------------------------------------------- code that runs, results, other back ends
-
-
-def test_code_is_announced_and_can_be_refused(place: Path, cli: Cli) -> None:
-    loud = 'print("loaded")\n' + DROPTAIL.replace("        if len", '        print("here")\n        if len')
-    (place / "mine.py").write_text(loud)
-    done = cli("run", "own.toml", "--json")
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["runs"]) == 2
-    before, _, after = done.stderr.partition("the scenario runs mine.py:Tail (Python)\n")
-    assert "loaded" not in before
-    assert "loaded" in after and "here" in after
-    done = cli("run", "own.toml", "--no-code")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: --no-code: the scenario runs mine.py:Tail (Python)\n"
-
-
-def test_results_know_the_content(place: Path, cli: Cli) -> None:
-    assert cli("run", "own.toml", "--out", "kept").returncode == 0
-    first = Results.load(place / "kept").document()
-    (place / "mine.py").write_text(DROPTAIL.replace("< self.limit", "<= self.limit"))
-    done = cli("run", "own.toml", "--out", "kept")
-    assert done.returncode == 2
-    assert "another scenario" in done.stderr
-    # The results can be read without the file, and after they were moved.
-    (place / "mine.py").unlink()
-    shutil.move(place / "kept", place / "moved")
-    assert Results.load(place / "moved").document() == first
-    (copy,) = (place / "moved" / "files").iterdir()
-    assert copy.read_text() == DROPTAIL
 
 
 @pytest.mark.usefixtures("place")
@@ -455,26 +278,12 @@ def test_other_back_ends_refuse_them_in_one_line(cli: Cli) -> None:
         assert "'mine.py:Tail' is an own discipline: back end 'sim' runs it, no other" in line
 
 
-def test_ctrl_c_ends_a_discipline_that_never_returns(place: Path) -> None:
-    endless = "        print('here', flush=True)\n        while True: pass\n        return"
-    (place / "mine.py").write_text(DROPTAIL.replace("        return", endless))
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    command = [sys.executable, "-m", "dumbbell", "run", "own.toml", "--jobs", "2"]
-    process = subprocess.Popen(command, cwd=place, text=True, **pipes)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "here\n"
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=DEADLINE_S)
-    assert process.returncode == 130, errors
-    assert "Traceback" not in errors
-
-
 @pytest.mark.slow
 def test_figures_and_reports_name_them(place: Path, cli: Cli) -> None:
     require_packages("matplotlib")
     (place / "mine.py").write_text(CODEL)
-    text = SCENARIO.replace(QUEUE, '"codel"').replace("repetitions = 2", "repetitions = 1")
-    text = text.replace("[[flows]]", '[disciplines]\n"<b>mine" = { python = "mine.py:CoDel" }\n\n[[flows]]', 1)
+    text = DISCIPLINE.tabled('"<b>mine"', '{ python = "mine.py:CoDel" }', '"codel"')
+    text = text.replace("repetitions = 2", "repetitions = 1")
     text += '\n[sweep]\n"network.bottleneck.queue" = ["codel", "<b>mine"]\n'
     (place / "own.toml").write_text(text)
     assert cli("run", "own.toml", "--out", "kept", "--trace").returncode == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_link import one_link
 
 from dumbbell import DumbbellError, Scenario, registry, run
 from dumbbell.plan.build import build
@@ -15,17 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenario(**flow: Any) -> Scenario:
-    return Scenario.model_validate(
-        {
-            "name": "quic",
-            "duration": "5 s",
-            "network": {
-                "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms"},
-                "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-            },
-            "flows": [{"name": "a", "transport": "quic", "variant": "newreno", **flow}],
-        }
-    )
+    return one_link({"name": "a", "transport": "quic", "variant": "newreno", **flow}, duration="5 s")
 
 
 def test_the_plan_names_the_preset_and_its_changes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,32 +31,7 @@ def test_text_of_quantities_is_kept() -> None:
 
 
 def test_from_python_as_from_toml(base: Scenario) -> None:
-    made = Scenario(
-        name="base",
-        duration="2 s",
-        repetitions=2,
-        seed=7,
-        start_jitter="100 ms",
-        network={
-            "topology": "dumbbell",
-            "bottleneck": {
-                "rate": "2 Mbit/s",
-                "delay": "10 ms",
-                "queue": {"discipline": "droptail", "limit": "10 packets"},
-            },
-            "access": {"rate": "10 Mbit/s", "delay": "5 ms"},
-        },
-        flows=[
-            {"name": "tcp", "variant": "newreno", "stack": "ns2"},
-            {
-                "name": "cbr",
-                "transport": "udp",
-                "at": "routers",
-                "application": {"kind": "cbr", "rate": "1 Mbit/s", "packet": "1000 bytes"},
-            },
-        ],
-    )
-    assert made == base
+    assert Scenario(**tomllib.loads(BASE)) == base
 
 
 def test_a_discipline_within_another(changed: Callable[..., Scenario]) -> None:

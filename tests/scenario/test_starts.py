@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from one_link import network, one_link
 
 import dumbbell
 from dumbbell import Scenario
@@ -23,16 +24,8 @@ MOST_MS = 10.0
 
 def scenario(flows: list[dict[str, Any]], **changes: Any) -> Scenario:
     queue = {"discipline": "droptail", "limit": "30 packets"}
-    document = {
-        "name": "together",
-        "duration": "2 s",
-        "network": {
-            "bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms", "queue": queue},
-            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
-        },
-        "flows": flows,
-    }
-    return Scenario.from_dict({**document, **changes})
+    over = network(delay="5 ms", access="100 Mbit/s", queue=queue)
+    return one_link(*flows, **{"duration": "2 s", "network": over, **changes})
 
 
 def jitters(given: Scenario) -> dict[str, float | None]:

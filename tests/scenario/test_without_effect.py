@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import BASE, FULL
+from one_link import refused
 
 import dumbbell
 from dumbbell import Scenario, ScenarioError
@@ -25,112 +26,78 @@ STEPS = {
 }
 DELAYS: list[dict[str, Any]] = [{"at": "0 s", "delay": "5 ms"}, {"at": "2 s", "delay": "9 ms"}]
 
-IGNORED: list[tuple[str, dict[str, Any], str]] = [
+IGNORED: list[tuple[dict[str, Any], str]] = [
+    ({"flows.tcp.class": 1}, "flows.tcp.class: 1 given, but no queue on the flow's path has classes (droptail)"),
+    ({"capture.snaplen": "96 bytes"}, "capture.snaplen: '96 bytes' given, but no packet is captured"),
+    ({"until": {"half_width": "5 %", "metric": "variant"}}, "until.metric: 'variant' given: a column of texts"),
+    ({"trace.interval": "10 ms"}, "trace.interval: '10 ms' given, but no series"),
     (
-        "class",
-        {"flows.tcp.class": 1},
-        "flows.tcp.class: 1 given, but no queue on the flow's path has classes (droptail)",
-    ),
-    ("snaplen", {"capture.snaplen": "96 bytes"}, "capture.snaplen: '96 bytes' given, but no packet is captured"),
-    (
-        "metric",
-        {"until": {"half_width": "5 %", "metric": "variant"}},
-        "until.metric: 'variant' given: a column of texts",
-    ),
-    ("interval", {"trace.interval": "10 ms"}, "trace.interval: '10 ms' given, but no series"),
-    (
-        "interval of drops",
         {"trace.series": ["drops"], "trace.interval": "10 ms"},
         "trace.interval: '10 ms' given, but no series of flows or queues is recorded",
     ),
-    ("only", {"trace.only": ["tcp"]}, "trace.only.0: 'tcp' given, but no series is recorded"),
+    ({"trace.only": ["tcp"]}, "trace.only.0: 'tcp' given, but no series is recorded"),
     (
-        "only a flow",
         {"trace.series": ["queues"], "trace.only": ["tcp"]},
         "trace.only.0: 'tcp' given, but no series of flows is recorded",
     ),
     (
-        "only a link",
         {"trace.series": ["flows"], "trace.only": ["tcp", "r1->r2"]},
         "trace.only.1: 'r1->r2' given, but no series of links is recorded",
     ),
+    ({"trace.series": True, "trace.only": ["cbr"]}, "trace.only.0: 'cbr' given, but a udp flow has no"),
     (
-        "only datagrams",
-        {"trace.series": True, "trace.only": ["cbr"]},
-        "trace.only.0: 'cbr' given, but a udp flow has no",
-    ),
-    (
-        "outage",
         {"network.bottleneck.outages": [{"at": "1 s", "for": "1 s"}, {"at": "2 s", "for": "1 s"}]},
         "network.bottleneck.outages.1.at: '2 s' given, but the run ends before it takes effect, at '2 s'",
     ),
     (
-        "outage of the other direction",
         {"network.bottleneck.reverse": {"outages": [{"at": "3 s", "for": "1 s", "every": "2 s"}]}},
         "network.bottleneck.reverse.outages.0.at: '3 s' given, but the run ends",
     ),
     (
-        "drops",
         {"flows.tcp.access": {"drops": [{"from": "5 s", "to": "6 s"}]}},
         "flows.tcp.access.drops.0.from: '5 s' given, but the run ends",
     ),
     (
-        "step",
         {"network.bottleneck.rate": {**STEPS, "start": "1 s"}},
         "network.bottleneck.rate.steps.2.at: '1 s' given, but the run ends",
     ),
     (
-        "ramp",
         {"network.access.delay": {"steps": [*DELAYS, {"at": "3 s", "delay": "1 ms", "ramp": True}]}},
         "network.access.delay.steps.2.at: '3 s' given, but the run ends",
     ),
-    ("only nothing", {"trace.series": True, "trace.only": []}, "trace.only: [] given: nothing would be recorded"),
+    ({"trace.series": True, "trace.only": []}, "trace.only: [] given: nothing would be recorded"),
     (
-        "every",
         {"flows.tcp.application": {**TRANSFER, "every": "1 s"}},
         "flows.tcp.application.every: '1 s' given, but the flow makes one transfer",
     ),
-    ("access", {"flows.tcp.at": "routers"}, "network.access: no access link exists"),
+    ({"flows.tcp.at": "routers"}, "network.access: no access link exists"),
 ]
 
-USED: list[tuple[str, dict[str, Any]]] = [
-    ("class", {"flows.tcp.class": 1, "network.bottleneck.queue": PRIO}),
-    ("class in one cell", {"flows.tcp.class": 1, "sweep": {"network.bottleneck.queue": ["droptail", PRIO]}}),
-    ("snaplen", {"capture": {"at": ["sender"], "snaplen": "96 bytes"}}),
-    ("metric", {"until": {"half_width": "5 %", "metric": "throughput_bps"}}),
-    ("interval", {"trace": {"series": ["queues"], "interval": "10 ms"}}),
-    ("only", {"trace": {"series": ["flows", "drops"], "only": ["tcp", "r1->r2"]}}),
-    ("outage", {"network.bottleneck.outages": [{"at": "1999 ms", "for": "1 s", "every": "5 s"}]}),
-    (
-        "outage in one cell",
-        {"network.bottleneck.outages": [{"at": "2 s", "for": "1 s"}], "sweep": {"duration": ["2 s", "4 s"]}},
-    ),
-    (
-        "drops in one cell",
-        {
-            "network.bottleneck.drops": [{"from": "2 s", "to": "4 s", "packets": [1]}],
-            "sweep": {"duration": ["2 s", "4 s"]},
-        },
-    ),
-    ("drops by number", {"network.bottleneck.drops": [{"packets": [1_000_000]}]}),
-    ("step", {"network.bottleneck.rate": {**STEPS, "start": "999 ms"}}),
-    ("ramp", {"network.access.delay": {"steps": [DELAYS[0], {"at": "3 s", "delay": "1 ms", "ramp": True}]}}),
-    ("every", {"flows.tcp.application": {**TRANSFER, "repeat": 2, "every": "1 s"}}),
-    (
-        "every in one cell",
-        {"flows.tcp.application": {**TRANSFER, "every": "1 s"}, "sweep": {"flows.tcp.application.repeat": [1, 2]}},
-    ),
+USED: list[dict[str, Any]] = [
+    {"flows.tcp.class": 1, "network.bottleneck.queue": PRIO},
+    {"flows.tcp.class": 1, "sweep": {"network.bottleneck.queue": ["droptail", PRIO]}},
+    {"capture": {"at": ["sender"], "snaplen": "96 bytes"}},
+    {"until": {"half_width": "5 %", "metric": "throughput_bps"}},
+    {"trace": {"series": ["queues"], "interval": "10 ms"}},
+    {"trace": {"series": ["flows", "drops"], "only": ["tcp", "r1->r2"]}},
+    {"network.bottleneck.outages": [{"at": "1999 ms", "for": "1 s", "every": "5 s"}]},
+    {"network.bottleneck.outages": [{"at": "2 s", "for": "1 s"}], "sweep": {"duration": ["2 s", "4 s"]}},
+    {"network.bottleneck.drops": [{"from": "2 s", "to": "4 s", "packets": [1]}], "sweep": {"duration": ["2 s", "4 s"]}},
+    {"network.bottleneck.drops": [{"packets": [1_000_000]}]},
+    {"network.bottleneck.rate": {**STEPS, "start": "999 ms"}},
+    {"network.access.delay": {"steps": [DELAYS[0], {"at": "3 s", "delay": "1 ms", "ramp": True}]}},
+    {"flows.tcp.application": {**TRANSFER, "repeat": 2, "every": "1 s"}},
+    {"flows.tcp.application": {**TRANSFER, "every": "1 s"}, "sweep": {"flows.tcp.application.repeat": [1, 2]}},
 ]
 
 
-@pytest.mark.parametrize(("changes", "message"), [pytest.param(c, m, id=name) for name, c, m in IGNORED])
+@pytest.mark.parametrize(("changes", "message"), IGNORED, ids=[message for _, message in IGNORED])
 def test_a_setting_without_effect_is_an_error(changed: Change, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ScenarioError) as e:
+    with refused(message):
         changed(changes)
-    assert message in str(e.value)
 
 
-@pytest.mark.parametrize("changes", [pytest.param(c, id=name) for name, c in USED])
+@pytest.mark.parametrize("changes", USED, ids=str)
 def test_a_setting_with_an_effect_is_accepted(changed: Change, changes: dict[str, Any]) -> None:
     assert changed(changes).cells
 

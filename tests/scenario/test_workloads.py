@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from one_link import network, one_link, refused
 from pydantic import TypeAdapter
 
 import dumbbell
@@ -42,18 +43,8 @@ DISTRIBUTIONS: list[Any] = [
 
 def one_flow(application: dict[str, Any], **changes: Any) -> Scenario:
     """A scenario with one workload over 100 Mbit/s and a base RTT of 2 ms."""
-    return Scenario(
-        **{
-            "name": "workload",
-            "duration": "10 s",
-            "network": {
-                "bottleneck": {"rate": "100 Mbit/s", "delay": "1 ms", "queue": "droptail"},
-                "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-            },
-            "flows": [{"name": "w", "variant": "cubic", "application": {"kind": "workload", **application}}],
-            **changes,
-        }
-    )
+    flow = {"name": "w", "variant": "cubic", "application": {"kind": "workload", **application}}
+    return one_link(flow, **{"network": network("100 Mbit/s", "1 ms", queue="droptail"), **changes})
 
 
 # ------------------------------------------------------------------ sizes and load
@@ -76,10 +67,10 @@ def test_means_of_sizes_and_packets_follow_from_the_survival_function(given: Any
     assert sizes.mean / 1448 < sizes.mean_packets(1448) < sizes.mean / 1448 + 1
 
 
-def test_a_mean_gives_the_smallest_size() -> None:
-    for more in ({}, {"max": "1 MB"}):
-        sizes = SIZES.validate_python({"distribution": "pareto", "mean": "50 kB", "shape": 1.5, **more})
-        assert sizes.mean == pytest.approx(50_000, rel=1e-9)
+@pytest.mark.parametrize("more", [{}, {"max": "1 MB"}])
+def test_a_mean_gives_the_smallest_size(more: dict[str, str]) -> None:
+    sizes = SIZES.validate_python({"distribution": "pareto", "mean": "50 kB", "shape": 1.5, **more})
+    assert sizes.mean == pytest.approx(50_000, rel=1e-9)
 
 
 def test_a_load_gives_a_rate_by_the_bytes_on_the_slowest_link() -> None:
@@ -98,10 +89,7 @@ def test_the_offered_load_is_on_the_link() -> None:
     scenario = one_flow(
         {"arrivals": {"load": 0.6, "process": "constant"}, "sizes": "100 kB"},
         duration="100 s",
-        network={
-            "bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms", "queue": "droptail"},
-            "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-        },
+        network=network(delay="1 ms", queue="droptail"),
     )
     results = dumbbell.run(scenario)
     link = next(row for row in results.runs[0].queues if row["name"] == "r1->r2")
@@ -191,32 +179,12 @@ def test_processor_sharing() -> None:
     bottleneck serves them; the time of propagation is 1 % of the mean transmission time.
     """
     stack = {"preset": "linux", "initial_window": "2000 packets", "handshake": False, "window": "64 MiB"}
-    scenario = Scenario(
-        name="processor sharing",
-        duration="300 s",
-        network={
-            "bottleneck": {
-                "rate": "10 Mbit/s",
-                "delay": "100 us",
-                "queue": {"discipline": "drr", "limit": "100000 packets"},
-            },
-            "access": {"rate": "10 Gbit/s", "delay": "0 ms"},
-        },
-        flows=[
-            {
-                "name": "w",
-                "variant": "newreno",
-                "stack": stack,
-                "application": {
-                    "kind": "workload",
-                    "arrivals": {"load": 0.6},
-                    "sizes": {"distribution": "pareto", "mean": "25 kB", "shape": 1.5, "max": "500 kB"},
-                },
-            }
-        ],
-    )  # fmt: skip
-    results = dumbbell.run(scenario)
-    frame = results.transfers.drop_nulls("slowdown")
+    sizes = {"distribution": "pareto", "mean": "25 kB", "shape": 1.5, "max": "500 kB"}
+    queue = {"discipline": "drr", "limit": "100000 packets"}
+    over = network(delay="100 us", access="10 Gbit/s", queue=queue)
+    scenario = one_flow({"arrivals": {"load": 0.6}, "sizes": sizes}, duration="300 s", network=over)
+    changes = {"flows.w.variant": "newreno", "flows.w.stack": stack}
+    frame = dumbbell.run(scenario.with_changes(changes)).transfers.drop_nulls("slowdown")
     assert frame.height > 8000
     # By size: packets of a finite size make the smallest transfers differ, so from five packets on.
     large = frame.filter(pl.col("bytes") > 5 * 1448)
@@ -443,7 +411,7 @@ def test_files_are_stored_with_the_results(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, ["application.arrivals.rate: needed"]),
+    ({"arrivals": {}}, ["application.arrivals.rate: needed"]),
     ({"arrivals": {"rate": "10 /s", "load": 0.5}}, ["arrivals.load", "'rate' and 'load' exclude each other"]),
     ({"arrivals": {"rate": "10"}}, ["arrivals.rate", "no unit", '"200 /s"']),
     ({"arrivals": {"load": 0}}, ["arrivals.load", "above 0"]),
@@ -465,14 +433,9 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("changes", "parts"), BAD, ids=[" ".join(parts)[:50] for _, parts in BAD])
 def test_refusals(changes: dict[str, Any], parts: list[str]) -> None:
-    given = (
-        {"arrivals": {"rate": "10 /s"}, "sizes": "10 kB", **changes} if changes else {"arrivals": {}, "sizes": "1 kB"}
-    )
-    given = {key: value for key, value in given.items() if value is not None}
-    with pytest.raises(ScenarioError) as refused:
+    given = {"arrivals": {"rate": "10 /s"}, "sizes": "10 kB", **changes}
+    with refused(*parts):
         one_flow(given)
-    for part in parts:
-        assert part in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -507,6 +470,5 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, 
 )
 def test_refused_flows(changes: dict[str, Any], part: str) -> None:
     scenario = one_flow({"arrivals": {"rate": "10 /s"}, "sizes": "10 kB"})
-    with pytest.raises(ScenarioError) as refused:
+    with refused(part):
         scenario.with_changes(changes)
-    assert part in str(refused.value)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from one_link import network
+from test_workloads import one_flow
 
 import dumbbell
 from dumbbell import Results, Scenario
@@ -17,27 +19,8 @@ from dumbbell.scenario.layout.offered_load import wire_bytes
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def one_flow(application: dict[str, Any], **changes: Any) -> Scenario:
-    """A scenario with one workload over QUIC, 100 Mbit/s and a base RTT of 2 ms."""
-    return Scenario(
-        **{
-            "name": "workload over quic",
-            "duration": "10 s",
-            "network": {
-                "bottleneck": {"rate": "100 Mbit/s", "delay": "1 ms", "queue": "droptail"},
-                "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-            },
-            "flows": [
-                {
-                    "name": "w",
-                    "variant": "cubic",
-                    "transport": "quic",
-                    "application": {"kind": "workload", **application},
-                }
-            ],
-            **changes,
-        }
-    )
+def over_quic(application: dict[str, Any], **changes: Any) -> Scenario:
+    return one_flow(application, **changes).with_changes({"flows.w.transport": "quic"})
 
 
 SIZES: list[Any] = [
@@ -51,12 +34,12 @@ SIZES: list[Any] = [
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_tcp_and_quic_carry_the_same_transfers_to_their_ends(sizes: Any, connections: str) -> None:
     application = {"arrivals": {"rate": "100 /s"}, "sizes": sizes, "count": 200, "connections": connections}
-    quic = one_flow(application, duration="20 s")
+    quic = over_quic(application, duration="20 s")
     tcp = quic.with_changes({"flows.w.transport": "tcp"})
-    over_quic, over_tcp = dumbbell.run(quic), dumbbell.run(tcp)
+    quic_results, tcp_results = dumbbell.run(quic), dumbbell.run(tcp)
     drawn = ["flow", "number", "start_s", "bytes"]
-    assert over_quic.transfers.select(drawn).equals(over_tcp.transfers.select(drawn))
-    for results in (over_quic, over_tcp):
+    assert quic_results.transfers.select(drawn).equals(tcp_results.transfers.select(drawn))
+    for results in (quic_results, tcp_results):
         (row,) = results.runs[0].flows
         assert (row["transfers_started"], row["transfers_completed"]) == (200, 200)
         assert row["delivered_bytes"] == results.transfers["bytes"].sum()
@@ -77,10 +60,10 @@ HANDSHAKES: list[tuple[dict[str, Any], int]] = [
 @pytest.mark.parametrize(("given", "trips"), HANDSHAKES, ids=str)
 def test_a_new_connection_costs_the_round_trips_of_its_handshake(given: dict[str, Any], trips: int) -> None:
     """Over 10 Gbit/s, transmission is negligible: times are half round trips of 20 ms."""
-    fast = {"bottleneck": {"rate": "10 Gbit/s", "delay": "10 ms"}, "access": {"rate": "10 Gbit/s", "delay": "0 ms"}}
+    fast = network("10 Gbit/s", "10 ms", access="10 Gbit/s")
     for connections in ("new", "reuse"):
         application = {"arrivals": {"rate": "10 /s", "process": "constant"}, "sizes": "1 kB"}
-        scenario = one_flow({**application, "connections": connections}, network=fast, duration="3 s")
+        scenario = over_quic({**application, "connections": connections}, network=fast, duration="3 s")
         changes = {f"flows.w.{key}": value for key, value in given.items()}
         frame = dumbbell.run(scenario.with_changes(changes)).transfers.drop_nulls("took_s")
         took = frame["took_s"].to_numpy() / 0.020
@@ -96,8 +79,9 @@ def test_a_new_connection_costs_the_round_trips_of_its_handshake(given: dict[str
 def test_the_offered_load_is_on_the_link(connections: str, preset: str) -> None:
     """Over 100 s, packets with data take the share of the link that was asked for, within 1 %."""
     application = {"arrivals": {"load": 0.6, "process": "constant"}, "sizes": "20 kB", "connections": connections}
-    slow = {"bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"}, "access": {"rate": "1 Gbit/s", "delay": "0 ms"}}
-    scenario = one_flow(application, duration="100 s", network=slow).with_changes({"flows.w.stack": preset})
+    scenario = over_quic(application, duration="100 s", network=network(delay="1 ms")).with_changes(
+        {"flows.w.stack": preset}
+    )
     results = dumbbell.run(scenario)
     (row,) = results.runs[0].flows
     assert row["transfers_started"] - row["transfers_completed"] <= 1
@@ -124,8 +108,7 @@ def test_streams_of_one_connection_share_it_equally() -> None:
         "sizes": {"distribution": "pareto", "mean": "25 kB", "shape": 1.5, "max": "500 kB"},
         "connections": "reuse",
     }
-    slow = {"bottleneck": {"rate": "10 Mbit/s", "delay": "100 us"}, "access": {"rate": "10 Gbit/s", "delay": "0 ms"}}
-    scenario = one_flow(application, duration="300 s", network=slow)
+    scenario = over_quic(application, duration="300 s", network=network(delay="100 us", access="10 Gbit/s"))
     stack = {"handshake": "none", "window": "15 kB"}
     frame = dumbbell.run(scenario.with_changes({"flows.w.stack": stack})).transfers.drop_nulls("slowdown")
     assert frame["connection"].unique().to_list() == [1]
@@ -144,7 +127,7 @@ def test_the_example_compares_the_transports() -> None:
 
 
 def test_real_kernels_refuse_a_workload_over_quic() -> None:
-    scenario = one_flow({"arrivals": {"rate": "10 /s"}, "sizes": "10 kB"})
+    scenario = over_quic({"arrivals": {"rate": "10 /s"}, "sizes": "10 kB"})
     with pytest.raises(BackendError, match="the kernel has no QUIC: back end 'sim' runs it"):
         dumbbell.run(scenario, backend="uml")
     with pytest.raises(ScenarioError, match="a workload has no series"):
