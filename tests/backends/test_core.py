@@ -11,31 +11,6 @@ from dumbbell import Scenario, _core, registry
 from dumbbell.plan.build import build
 
 
-def test_parse() -> None:
-    assert _core.parse("duration", "40 ms") == 40_000_000
-    assert _core.parse("rate", "7.2 Mbit/s") == 7_200_000
-    assert _core.parse("bytes", "64 KiB") == 65_536
-    assert _core.parse("packets", "20 packets") == 20
-    assert _core.parse("probability", "0.1 %") == pytest.approx(0.001)
-    with pytest.raises(ValueError, match='has no unit: a time such as "40 ms"'):
-        _core.parse("duration", "40")
-
-
-def test_check() -> None:
-    _core.check("variant", "vegas", {"alpha": 2})
-    with pytest.raises(_core.ParamError) as caught:
-        _core.check("variant", "vegas", {"alpha": "2"})
-    assert caught.value.args[0] == "alpha"
-    assert isinstance(caught.value, ValueError)
-    with pytest.raises(_core.ParamError):
-        _core.check("variant", "vegas", {"alpha": True})
-
-
-def test_nearest() -> None:
-    assert _core.nearest("brr", ["reno", "bbr"]) == "bbr"
-    assert _core.nearest("quic", ["reno", "bbr"]) is None
-
-
 def test_registry_is_complete() -> None:
     assert {"tahoe", "reno", "newreno", "sack", "vegas", "cubic"} <= set(registry.variants())
     assert {"droptail", "red", "drr", "codel", "fq_codel", "pie", "dualpi2", "cake"} <= set(registry.disciplines())

@@ -92,6 +92,12 @@ def test_a_wire_of_the_plan(changed: Changed, key: str, value: Any, expected: di
     dumbbell.run(scenario, repetitions=1)
 
 
+def course(*steps: tuple[int, int, bool], period: int | None = None, start: int = 0) -> dict[str, Any]:
+    """Return the course of a value in a plan, with steps of time (ns), value and ramp."""
+    rows = [{"at_ns": at, "value": value, "ramp": ramp} for at, value, ramp in steps]
+    return {"steps": rows, "period_ns": period, "start_ns": start}
+
+
 def test_courses_and_outages_hold_in_both_directions(changed: Changed) -> None:
     steps = [{"at": "0 s", "rate": "2 Mbit/s"}, {"at": "1 s", "rate": "1 Mbit/s", "ramp": True}]
     delays = [{"at": "0 s", "delay": "10 ms"}, {"at": "500 ms", "delay": "30 ms"}]
@@ -106,22 +112,8 @@ def test_courses_and_outages_hold_in_both_directions(changed: Changed) -> None:
     expected = {
         "rate_bps": 2_000_000,
         "delay_ns": 10_000_000,
-        "rate_course": {
-            "steps": [
-                {"at_ns": 0, "value": 2_000_000, "ramp": False},
-                {"at_ns": 10**9, "value": 1_000_000, "ramp": True},
-            ],
-            "period_ns": 1_500_000_000,
-            "start_ns": 200_000_000,
-        },
-        "delay_course": {
-            "steps": [
-                {"at_ns": 0, "value": 10_000_000, "ramp": False},
-                {"at_ns": 500_000_000, "value": 30_000_000, "ramp": False},
-            ],
-            "period_ns": None,
-            "start_ns": 0,
-        },
+        "rate_course": course((0, 2_000_000, False), (10**9, 1_000_000, True), period=15 * 10**8, start=2 * 10**8),
+        "delay_course": course((0, 10_000_000, False), (5 * 10**8, 30_000_000, False)),
         "delay_reorders": True,
         "outages": [{"at_ns": 10**9, "for_ns": 10**8, "every_ns": 4 * 10**8, "drops": True}],
     }
@@ -310,7 +302,8 @@ def test_a_saturated_trace_is_written_as_it_was_read(lines: list[int]) -> None:
     """Full packets that use every opportunity reproduce the trace, period after period."""
     period = lines[-1]
     counts = [(ms, lines.count(ms)) for ms in sorted(set(lines))]
-    size, link = 1500, {"discipline": "droptail", "limit": "100000 packets"}
+    link = {"discipline": "droptail", "limit": "100000 packets"}
+    cbr = {"kind": "cbr", "rate": "4 Gbit/s", "packet": "1500 bytes", "phase": "0 s"}
     scenario = Scenario(
         name="saturated",
         duration=f"{period * 3} ms",
@@ -319,15 +312,7 @@ def test_a_saturated_trace_is_written_as_it_was_read(lines: list[int]) -> None:
             "nodes": ["a", "b"],
             "links": [{"from": "a", "to": "b", "rate": "1 Mbit/s", "delay": "0 s", "queue": link}],
         },
-        flows=[
-            {
-                "name": "flood",
-                "transport": "udp",
-                "from": "a",
-                "to": "b",
-                "application": {"kind": "cbr", "rate": "4 Gbit/s", "packet": f"{size} bytes", "phase": "0 s"},
-            }
-        ],
+        flows=[{"name": "flood", "transport": "udp", "from": "a", "to": "b", "application": cbr}],
         trace={"series": ["departures"]},
     )
     plan = json.loads(json.dumps(build(scenario.cells[0].scenario)))

@@ -130,20 +130,28 @@ def test_memory_stays_flat_over_simulated_time(tmp_path: Path) -> None:
     assert growth_kib(lambda: peak("50 s"), lambda: peak("200 s"), limit) < limit
 
 
-def test_long_tables_of_a_kernel_run_stay_on_disk(tmp_path: Path) -> None:
-    rows = 2 * long_series.PART_ROWS + 100
-    columns = {"t_ns": np.arange(rows, dtype="<u8"), "flow": np.arange(rows, dtype="<u4")}
-    short = {"t_ns": np.arange(3, dtype="<u8")}
+def write_tables(folder: Path, *tables: tuple[str, dict[str, Any]]) -> bytes:
+    """Write the result of a kernel run with these tables; returns their file."""
     contents, raw = [], b""
-    for name, table in {"departures/l": columns, "drops/l": short, "drops/m": {"t_ns": short["t_ns"][:0]}}.items():
+    for name, table in tables:
         described = []
         for column, values in table.items():
             raw += bytes(-len(raw) % 8)
             described.append({"name": column, "offset": len(raw), "rows": len(values), "type": values.dtype.str})
             raw += values.tobytes()
         contents.append({"name": name, "columns": described})
-    (tmp_path / "tables.bin").write_bytes(raw)
-    (tmp_path / "result.json").write_text(json.dumps({"flows": [], "tables": contents}))
+    (folder / "tables.bin").write_bytes(raw)
+    (folder / "result.json").write_text(json.dumps({"flows": [], "tables": contents}))
+    return raw
+
+
+def test_long_tables_of_a_kernel_run_stay_on_disk(tmp_path: Path) -> None:
+    rows = 2 * long_series.PART_ROWS + 100
+    columns = {"t_ns": np.arange(rows, dtype="<u8"), "flow": np.arange(rows, dtype="<u4")}
+    short = {"t_ns": np.arange(3, dtype="<u8")}
+    raw = write_tables(
+        tmp_path, ("departures/l", columns), ("drops/l", short), ("drops/m", {"t_ns": short["t_ns"][:0]})
+    )
     made = outcome(tmp_path, "", "the run")
     assert made.result == {"flows": []} and list(made.tables) == ["departures/l", "drops/l", "drops/m"]
     found = long_series.parts_of(made.tables, "departures/l")
@@ -166,20 +174,15 @@ def test_long_tables_of_a_kernel_run_stay_on_disk(tmp_path: Path) -> None:
 
 def test_parts_of_a_table_in_one_file_are_its_rows(tmp_path: Path) -> None:
     # The first part was written before the congestion control had a state; the second one is longer than two on disk.
-    counts, raw, contents = [3, 2 * long_series.PART_ROWS, 1], b"", []
+    counts, parts = [3, 2 * long_series.PART_ROWS, 1], []
     times = np.arange(sum(counts), dtype="<u8")
     state = np.where(times < 3, np.nan, times / 2)
     for n, end in enumerate(np.cumsum(counts)):
         columns = {"t_ns": times[end - counts[n] : end]} | ({"bw": state[end - counts[n] : end]} if n else {})
-        described = []
-        for column, values in columns.items():
-            described.append({"name": column, "offset": len(raw), "rows": len(values), "type": values.dtype.str})
-            raw += values.tobytes()
-        contents.append({"name": "flow/f", "columns": described})
+        parts.append(("flow/f", columns))
         if n == 0:
-            contents.append({"name": "drops/l", "columns": [{**described[0], "rows": 0}]})
-    (tmp_path / "tables.bin").write_bytes(raw)
-    (tmp_path / "result.json").write_text(json.dumps({"tables": contents}))
+            parts.append(("drops/l", {"t_ns": times[:0]}))
+    write_tables(tmp_path, *parts)
     made = outcome(tmp_path, "", "the run").tables
     assert list(made) == ["drops/l", "flow/f"]
     found = long_series.parts_of(made, "flow/f")

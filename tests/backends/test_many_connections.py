@@ -8,6 +8,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario
+from kernels import one_flow
 from memory import growth_kib, peak_kib
 
 TRANSFERS = 10_500
@@ -22,26 +23,12 @@ assert results.runs[0].flows[0]["transfers_completed"] == 10_500
 
 def scenario(transport: str, rate: str = "30000 /s", delay: str = "1 s") -> Scenario:
     """10,500 transfers of 1 kB; the round trip takes twice the delay."""
-    return Scenario(
-        name="many connections",
-        duration="8 s",
-        network={
-            "bottleneck": {
-                "rate": "10 Gbit/s",
-                "delay": delay,
-                "queue": {"discipline": "droptail", "limit": "100000 packets"},
-            },
-            "access": {"rate": "100 Gbit/s", "delay": "0 ms"},
-        },
-        flows=[
-            {
-                "name": "w",
-                "variant": "cubic",
-                "transport": transport,
-                "application": {"kind": "workload", "arrivals": {"rate": rate}, "sizes": "1 kB", "count": TRANSFERS},
-            }
-        ],
-    )
+    transfers = {"kind": "workload", "arrivals": {"rate": rate}, "sizes": "1 kB", "count": TRANSFERS}
+    return one_flow(
+        "many connections", "8 s", rate="10 Gbit/s", limit="100000 packets",
+        flows=[{"name": "w", "variant": "cubic", "transport": transport, "application": transfers}],
+        network__access__rate="100 Gbit/s", network__bottleneck__delay=delay,
+    )  # fmt: skip
 
 
 def most_at_once(frame: pl.DataFrame) -> int:

@@ -12,26 +12,15 @@ import dumbbell
 from captures import blocks
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.scenario import Scenario
+from kernels import one_flow
 from required import require_programs
 
-TEXT = """
-name = "seen"
-duration = "1 s"
-capture = ["sender", "bottleneck", "receiver", "r1", "r2->r1"]
-
-[network]
-topology = "dumbbell"
-bottleneck = {rate = "5 Mbit/s", delay = "10 ms", queue = {discipline = "droptail", limit = "10 packets"}}
-access = {rate = "100 Mbit/s", delay = "1 ms"}
-
-[[flows]]
-name = "a"
-variant = "reno"
-
-[[flows]]
-name = "b"
-variant = "cubic"
-"""
+SEEN = one_flow(
+    "seen", "1 s", rate="5 Mbit/s", limit="10 packets",
+    capture=["sender", "bottleneck", "receiver", "r1", "r2->r1"],
+    flows=[{"name": "a", "variant": "reno"}, {"name": "b", "variant": "cubic"}],
+    network__access__delay="1 ms", network__bottleneck__delay="10 ms",
+)  # fmt: skip
 
 
 def interfaces(path: Path) -> list[str]:
@@ -46,7 +35,7 @@ def interfaces(path: Path) -> list[str]:
 
 
 def test_files_land_in_the_results_directory(tmp_path: Path) -> None:
-    results = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path)
+    results = dumbbell.run(SEEN, out=tmp_path)
     files = results.captures(0)
     assert set(files) == {"sender", "bottleneck", "receiver", "r1", "r2->r1"}
     assert all(path.parent.parent == tmp_path / "captures" for path in files.values())
@@ -61,20 +50,20 @@ def test_files_land_in_the_results_directory(tmp_path: Path) -> None:
     assert packets["bottleneck"] == both
     assert packets["r2->r1"] == queues["r2->r1"]["arrivals"]
     # A second call takes the run over with its files, and a reader finds them too.
-    again = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path)
+    again = dumbbell.run(SEEN, out=tmp_path)
     assert again.captures(0) == files
     assert dumbbell.Results.load(tmp_path).captures(0) == files
 
 
 def test_captures_change_no_result(tmp_path: Path) -> None:
-    with_captures = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path)
-    without = dumbbell.run(Scenario.from_toml(TEXT).with_changes({"capture": []}))
+    with_captures = dumbbell.run(SEEN, out=tmp_path)
+    without = dumbbell.run(SEEN.with_changes({"capture": []}))
     assert with_captures.flows.equals(without.flows)
     assert with_captures.queues.equals(without.queues)
 
 
 def test_snaplen(tmp_path: Path) -> None:
-    scenario = Scenario.from_toml(TEXT).with_changes({"capture": {"at": ["sender"], "snaplen": "60 bytes"}})
+    scenario = SEEN.with_changes({"capture": {"at": ["sender"], "snaplen": "60 bytes"}})
     path = dumbbell.run(scenario, out=tmp_path).captures(0)["sender"]
     frames = [struct.unpack_from("<II", body, 12) for kind, body in blocks(path) if kind == 6]
     assert max(captured for captured, _ in frames) == 60
@@ -83,7 +72,7 @@ def test_snaplen(tmp_path: Path) -> None:
 
 def test_captures_need_a_place() -> None:
     with pytest.raises(DumbbellError, match="capture: captures need a directory"):
-        dumbbell.run(Scenario.from_toml(TEXT))
+        dumbbell.run(SEEN)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +87,7 @@ def test_captures_need_a_place() -> None:
 )
 def test_errors_name_the_place(capture: object, message: str) -> None:
     with pytest.raises(ScenarioError) as caught:
-        Scenario.from_toml(TEXT).with_changes({"capture": capture})
+        SEEN.with_changes({"capture": capture})
     assert message in str(caught.value)
 
 
@@ -119,7 +108,7 @@ def test_a_custom_network_has_no_bottleneck_by_name() -> None:
 
 def test_tshark_reads_them(tmp_path: Path) -> None:
     require_programs("tshark")
-    results = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path)
+    results = dumbbell.run(SEEN, out=tmp_path)
     for path in results.captures(0).values():
         command = ["tshark", "-r", str(path), "-Y", "_ws.malformed || _ws.expert.severity >= error", "-T", "fields"]
         done = subprocess.run([*command, "-e", "frame.number"], capture_output=True, text=True, check=True)

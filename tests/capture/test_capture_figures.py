@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,26 +14,19 @@ from dumbbell.capture import Capture
 from dumbbell.capture.figures import WINDOWS, pictures, talkers
 from dumbbell.capture.sequence import sequence
 from dumbbell.plots.over_time import AFTER_TIMEOUT
+from kernels import one_flow
 
-DROPTAIL = 'rate = "10 Mbit/s", queue = { discipline = "droptail", limit = "1 bdp" }'
 
-
-def captured(folder: Path, duration: str, bottleneck: str = DROPTAIL, flow: str = 'variant = "cubic"') -> Capture:
+def captured(folder: Path, duration: str, **changes: Any) -> Capture:
     """Capture at the sender of one flow over a path of 40 ms."""
-    text = f"""
-        name = "captured"
-        duration = "{duration}"
-        capture = ["sender"]
-        [network]
-        topology = "dumbbell"
-        bottleneck = {{ delay = "18 ms", {bottleneck} }}
-        access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
-        [[flows]]
-        name = "tcp"
-        {flow}
-    """
-    results = dumbbell.run(dumbbell.Scenario.from_toml(text), out=folder / "out")
-    return dumbbell.read_capture(results.captures(0)["sender"])
+    given: dict[str, Any] = {
+        "capture": ["sender"],
+        "flows": [{"name": "tcp", "variant": "cubic"}],
+        "network__bottleneck__delay": "18 ms",
+        "network__access__delay": "1 ms",
+    }
+    scenario = one_flow("captured", duration, rate="10 Mbit/s", limit="1 bdp", **given | changes)
+    return dumbbell.read_capture(dumbbell.run(scenario, out=folder / "out").captures(0)["sender"])
 
 
 def test_the_time_sequence_graph_of_a_capture_has_every_segment(tmp_path: Path) -> None:
@@ -73,9 +67,8 @@ def test_rates_of_a_capture_are_drawn_over_few_windows_without_loss_of_packets(t
 
 
 def test_every_timeout_of_a_capture_is_drawn(tmp_path: Path) -> None:
-    capture = captured(
-        tmp_path, "10 s", 'rate = "5 Mbit/s", outages = [{ at = "3 s", for = "5 s" }]', 'variant = "reno"'
-    )
+    link = {"rate": "5 Mbit/s", "delay": "18 ms", "outages": [{"at": "3 s", "for": "5 s"}]}
+    capture = captured(tmp_path, "10 s", flows=[{"name": "tcp", "variant": "reno"}], network__bottleneck=link)
     row = talkers(capture).row(0, named=True)
     picture = next(p for p in pictures(capture) if p.name.startswith("inflight"))
     (panel,) = picture.panels
@@ -86,9 +79,9 @@ def test_every_timeout_of_a_capture_is_drawn(tmp_path: Path) -> None:
 
 
 def test_the_receive_window_bounds_the_segments(tmp_path: Path) -> None:
-    capture = captured(
-        tmp_path, "2 s", 'rate = "10 Mbit/s"', 'variant = "cubic"\nstack = { preset = "linux", window = "20 packets" }'
-    )
+    flow = {"name": "tcp", "variant": "cubic", "stack": {"preset": "linux", "window": "20 packets"}}
+    link = {"rate": "10 Mbit/s", "delay": "18 ms"}
+    capture = captured(tmp_path, "2 s", flows=[flow], network__bottleneck=link)
     row = talkers(capture).row(0, named=True)
     whole, _ = sequence(capture, row, "window").panels
     (edge,) = [c for c in whole.curves if c.label == "end of the receive window"]

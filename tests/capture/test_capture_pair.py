@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from captures import ACK, A, B, Segment, blocks, pcap
 from dumbbell import CaptureError, capture
-from dumbbell.scenario import Scenario
+from kernels import one_flow
 
 AHEAD = 5.0
 """B's clock is so far ahead of A's, s."""
@@ -57,31 +57,15 @@ def test_delays_by_hand(two_sides: tuple[Path, Path]) -> None:
     assert sorted(found.matches.filter(found.matches["direction"] == 0)["frame_a"].to_list())[:3] == [1, 3, 5]
 
 
-TEXT = """
-name = "pair"
-duration = "5 s"
-capture = ["sender", "receiver"]
-
-[network]
-topology = "dumbbell"
-access = {rate = "100 Mbit/s", delay = "1 ms"}
-
-[network.bottleneck]
-rate = "5 Mbit/s"
-delay = "10 ms"
-loss = "1 %"
-reordering = {share = "2 %", delay = "4 ms"}
-queue = {discipline = "droptail", limit = "20 packets"}
-
-[[flows]]
-name = "f"
-variant = "cubic"
-stack = "rfc"
-"""
-
-
 def test_losses_and_delays_are_the_simulators(tmp_path: Path) -> None:
-    files = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path).captures(0)
+    given = one_flow(
+        "pair", "5 s", rate="5 Mbit/s", limit="20 packets",
+        capture=["sender", "receiver"],
+        flows=[{"name": "f", "variant": "cubic", "stack": "rfc"}],
+        network__access__delay="1 ms", network__bottleneck__delay="10 ms", network__bottleneck__loss="1 %",
+        network__bottleneck__reordering={"share": "2 %", "delay": "4 ms"},
+    )  # fmt: skip
+    files = dumbbell.run(given, out=tmp_path).captures(0)
     found = capture.pair(files["sender"], files["receiver"], same_clock=True)
     there = found.flows.filter(found.flows["direction"] == 0).row(0, named=True)
     dropped = sum(b"dropped at" in body for kind, body in blocks(files["sender"]) if kind == 6)

@@ -12,26 +12,19 @@ import dumbbell
 from captures import blocks
 from dumbbell import capture
 from dumbbell.scenario import Scenario
+from kernels import one_flow
 
-TEXT = """
-name = "truth"
-duration = "20 s"
-seed = {seed}
-capture = {{at = ["sender", "receiver"], snaplen = "100 bytes"}}
-[network]
-topology = "dumbbell"
-access = {{rate = "1 Gbit/s", delay = "1 ms"}}
-[network.bottleneck]
-rate = "20 Mbit/s"
-delay = "20 ms"
-loss = "{loss} %"
-reordering = {{share = "{share} %", delay = "{delay} ms"}}
-queue = {{discipline = "droptail", limit = "60 packets"}}
-[[flows]]
-name = "f"
-variant = "cubic"
-stack = "{stack}"
-"""
+
+def scenario(seed: int, stack: str, loss: float, share: int, delay: int) -> Scenario:
+    return one_flow(
+        "truth", "20 s", rate="20 Mbit/s", limit="60 packets",
+        seed=seed, capture={"at": ["sender", "receiver"], "snaplen": "100 bytes"},
+        flows=[{"name": "f", "variant": "cubic", "stack": stack}],
+        network__access={"rate": "1 Gbit/s", "delay": "1 ms"}, network__bottleneck__loss=f"{loss} %",
+        network__bottleneck__reordering={"share": f"{share} %", "delay": f"{delay} ms"},
+    )  # fmt: skip
+
+
 PATHS = [(1, 0, 1), (0.5, 10, 5), (0.5, 10, 15), (0, 10, 8)]
 """Losses, share of reordered packets, %; their delay, ms: on a round trip of 42 ms and a queue of up to 36 ms."""
 
@@ -57,8 +50,7 @@ def retransmissions(path: Path) -> set[int]:
 def test_true_retransmissions_are_found(stack: str, tmp_path: Path) -> None:
     counts = {"sender": [0, 0, 0], "receiver": [0, 0, 0]}
     for n, (loss, share, delay) in enumerate(PATHS):
-        text = TEXT.format(seed=n + 1, loss=loss, share=share, delay=delay, stack=stack)
-        files = dumbbell.run(Scenario.from_toml(text), out=tmp_path / str(n)).captures(0)
+        files = dumbbell.run(scenario(n + 1, stack, loss, share, delay), out=tmp_path / str(n)).captures(0)
         for place, path in files.items():
             rows = capture.analyze(path, rules="dumbbell").packets
             found = set(rows.filter(pl.col("retransmission")).select("frame").collect()["frame"].to_list())

@@ -12,22 +12,20 @@ import pytest
 import dumbbell
 from dumbbell import capture
 from dumbbell.report.tables import read_table
-from dumbbell.scenario import Scenario
+from kernels import one_flow
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXT = """
-name = "classify"
-duration = "40 s"
-capture = {{at = ["sender", "receiver"], snaplen = "96 bytes"}}
-[network]
-topology = "dumbbell"
-bottleneck = {{rate = "20 Mbit/s", delay = "20 ms", queue = {{discipline = "droptail", limit = "0.6 bdp"}}}}
-access = {{rate = "1 Gbit/s", delay = "1 ms"}}
-[[flows]]
-name = "f"
-variant = "{variant}"
-stack = "linux"
-"""
+
+
+def captured(folder: Path, variant: str = "reno", **changes: Any) -> dict[str, Path]:
+    """Return the captures of a flow of 40 s at both ends."""
+    given = one_flow(
+        "classify", "40 s", rate="20 Mbit/s", limit="0.6 bdp",
+        capture={"at": ["sender", "receiver"], "snaplen": "96 bytes"},
+        flows=[{"name": "f", "variant": variant, "stack": "linux"}],
+        network__access={"rate": "1 Gbit/s", "delay": "1 ms"},
+    )  # fmt: skip
+    return dumbbell.run(given, changes=changes, out=folder).captures(0)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ stack = "linux"
 )
 def test_congestion_control_is_recognized(variant: str, family: str, sure: bool, tmp_path: Path) -> None:
     """From both ends a name with a confidence above 0.5 is right; those far above their threshold have one."""
-    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
+    files = captured(tmp_path, variant)
     for place in ("sender", "receiver"):
         guess = capture.analyze(files[place]).classify.row(0, named=True)
         assert guess["family"] in (family, "unknown") or guess["confidence"] <= 0.5, (place, guess)
@@ -55,21 +53,16 @@ def test_congestion_control_is_recognized(variant: str, family: str, sure: bool,
 
 
 def test_terminal(cli: Callable[..., Any], tmp_path: Path) -> None:
-    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant="reno")), out=tmp_path).captures(0)
-    done = cli("analyze", files["sender"], "--classify")
+    done = cli("analyze", captured(tmp_path)["sender"], "--classify")
     assert done.returncode == 0, done.stderr
     for words in ("reno-like", "segments a round", "would empty the queue"):
         assert words in done.stdout, words
-    short = dumbbell.run(
-        Scenario.from_toml(TEXT.format(variant="reno")).with_changes({"duration": "300 ms"}), out=tmp_path / "short"
-    )
-    done = cli("analyze", short.captures(0)["sender"], "--classify")
+    done = cli("analyze", captured(tmp_path / "short", duration="300 ms")["sender"], "--classify")
     assert "no transfer is long enough" in done.stdout
 
 
 def test_the_rounds_behind_a_guess_are_a_table(tmp_path: Path) -> None:
-    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant="reno")), out=tmp_path).captures(0)
-    rounds = capture.analyze(files["sender"]).rounds
+    rounds = capture.analyze(captured(tmp_path)["sender"]).rounds
     assert rounds.height > 300
     # A round lasts a round trip: 42 ms without a queue, 0.6 of that more at most (and the time of a burst).
     lengths = (rounds["end_ns"] - rounds["start_ns"]) / 1e6

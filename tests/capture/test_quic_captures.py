@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell import Results, Scenario, run
+from dumbbell import Results, run
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from hosts import scenario
+from kernels import one_flow
 from required import require_packages, require_programs
 
 SIZE = 300_000
@@ -56,18 +57,11 @@ def point(results: Results, name: str) -> Path:
 
 
 def test_of_the_simulator(tmp_path: Path) -> None:
-    given = Scenario.model_validate(
-        {
-            "name": "q",
-            "duration": "4 s",
-            "capture": POINTS,
-            "network": {
-                "bottleneck": {"rate": "5 Mbit/s", "delay": "10 ms", "queue": {"limit": "20 packets"}},
-                "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
-            },
-            "flows": [{"name": "q", "transport": "quic", "variant": "cubic"}],
-        }
-    )
+    given = one_flow(
+        "q", "4 s", rate="5 Mbit/s", limit="20 packets",
+        capture=POINTS, flows=[{"name": "q", "transport": "quic", "variant": "cubic"}],
+        network__access__delay="1 ms", network__bottleneck__delay="10 ms",
+    )  # fmt: skip
     results = run(given, out=tmp_path)
     row = results.flows.row(0, named=True)
     directions, connection = analyzed(point(results, "sender"))

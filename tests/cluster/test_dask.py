@@ -97,57 +97,40 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scenario:
     return Scenario.from_dict(DOCUMENT)
 
 
-def content(place: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*.parquet")}
+def check_same_bytes(scenario: Scenario, place: Path, cluster: str, **more: Any) -> None:
+    """Make the runs on a cluster and on this machine, and compare the files."""
+    dumbbell.run(scenario, out=place / "a", cluster=cluster, **more)
+    dumbbell.run(scenario, out=place / "b", jobs=1)
+    theirs, ours = (
+        {str(file.relative_to(place / name)): file.read_bytes() for file in (place / name).rglob("*.parquet")}
+        for name in ("a", "b")
+    )
+    assert theirs == ours
 
 
 def test_workers_of_dask_make_the_same_bytes(
     scenario: Scenario, cluster: tuple[str, list[int]], tmp_path: Path
 ) -> None:
     counts: list[int] = []
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0], progress=lambda done, _: counts.append(done))
-    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    check_same_bytes(scenario, tmp_path, cluster[0], progress=lambda done, _: counts.append(done))
     assert counts[0] == 0 and counts[-1] == 60 and len(counts) > 5
-    assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
-def test_a_lost_worker_of_dask_costs_no_run(
-    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
+# The numbers of the submits after which something fails, and what; it gets the workers' IDs, client and future.
+FAULTS: dict[str, tuple[set[int], Callable[[list[int], Any, Any], object]]] = {
+    "a lost worker": ({5}, lambda pids, _client, _future: os.kill(pids[0], signal.SIGKILL)),
+    "a canceled setup and task": ({1, 3}, lambda _pids, _client, future: future.cancel(force=True)),
+    "a cut connection": ({3}, lambda _, client, _future: client.loop.add_callback(client.scheduler_comm.comm.abort)),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_costs_no_run(
+    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path, fault: str
 ) -> None:
-    def kill(number: int, _client: Any, _future: Any) -> None:
-        if number == 5:
-            os.kill(cluster[1][0], signal.SIGKILL)
-
-    at_submit(kill)
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
-    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
-    assert content(tmp_path / "a") == content(tmp_path / "b")
-
-
-def test_canceled_tasks_are_given_out_again(
-    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
-) -> None:
-    def cancel(number: int, _client: Any, future: Any) -> None:
-        if number in (1, 3):  # the setup, a task
-            future.cancel(force=True)
-
-    at_submit(cancel)
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
-    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
-    assert content(tmp_path / "a") == content(tmp_path / "b")
-
-
-def test_a_broken_connection_costs_no_run(
-    scenario: Scenario, cluster: tuple[str, list[int]], at_submit: Any, tmp_path: Path
-) -> None:
-    def interrupt(number: int, client: Any, _future: Any) -> None:
-        if number == 3:
-            client.loop.add_callback(client.scheduler_comm.comm.abort)
-
-    at_submit(interrupt)
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=cluster[0])
-    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
-    assert content(tmp_path / "a") == content(tmp_path / "b")
+    numbers, fail = FAULTS[fault]
+    at_submit(lambda number, client, future: fail(cluster[1], client, future) if number in numbers else None)
+    check_same_bytes(scenario, tmp_path, cluster[0])
 
 
 def test_a_task_that_is_always_canceled_is_an_error(
@@ -250,15 +233,13 @@ def test_a_job_whose_workers_are_gone_is_submitted_again(
     monkeypatch.setattr(dask_pool, "GONE_S", 0.0)
     monkeypatch.setattr(dask_pool, "COUNTED_S", 0.0)
     monkeypatch.setattr(dask_pool.DaskPool, "_connected", end_the_first)
-    dumbbell.run(scenario, out=tmp_path / "a", cluster=f"{system}:1")
-    dumbbell.run(scenario, out=tmp_path / "b", jobs=1)
+    check_same_bytes(scenario, tmp_path, f"{system}:1")
     assert len(ended) == 1
     if system == "pbs":  # two jobs of one node with two processors, as qsub reads their scripts [qsub(1)]
         lines = (tmp_path / "bin" / "qsub.scripts").read_text().splitlines()
         resources = [line for line in lines if line.startswith("#PBS -l")]
         assert resources == ["#PBS -l select=1:ncpus=2:mem=1908MB", "#PBS -l walltime=00:30:00"] * 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
 def test_a_reply_that_takes_long_delays_no_other() -> None:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,12 @@ def killed() -> Path:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     return folder
+
+
+def ended(program: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end; children of a background job inherit its ignored SIGINT."""
+    command = ["env", "--default-signal=INT", sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_folders_of_killed_processes_are_removed() -> None:
@@ -178,9 +185,7 @@ def test_packets_of_captures_are_removed_with_the_program_or_by_the_next_one(pla
     (place / "s.toml").write_text(scenario.to_toml())
     ends = {"ends": 0, "fails": 3, "SIGINT": -signal.SIGINT, "SIGKILL": -signal.SIGKILL, "SIGTERM": -signal.SIGTERM}
     for end, code in ends.items():
-        command = [sys.executable, "-c", READS_PACKETS, str(place / "s.toml"), str(place / "out"), end]
-        # Children of a background job inherit its ignored SIGINT.
-        done = subprocess.run(["env", "--default-signal=INT", *command], capture_output=True, text=True, check=False)
+        done = ended(READS_PACKETS, place / "s.toml", place / "out", end)
         assert done.returncode == code, done.stderr
         left = [p.name for p in place.glob("dumbbell-*")]
         # The packets of one analysis, and of the other.
@@ -216,8 +221,7 @@ own_runs.figures_of(Lab)
 
 def test_folders_of_killed_labs_are_removed(place: Path) -> None:
     for which in ("SIGINT", "SIGKILL"):
-        command = ["env", "--default-signal=INT", sys.executable, "-c", IN_LAB, which]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = ended(IN_LAB, which)
         assert done.returncode == -getattr(signal, which), done.stderr
     assert [left.place.name.startswith("dumbbell-lab-") for left in clean()] == [True]
     assert not list(place.glob("dumbbell-lab-*"))
@@ -239,15 +243,10 @@ os.kill(os.getpid(), getattr(signal, sys.argv[2]))
 
 def test_the_files_of_workers_are_removed_with_them_or_by_the_next_one(place: Path) -> None:
     (place / "rates.trace").write_text("1\n")
-    text = (
-        'name = "files"\nduration = "1 s"\n[network.bottleneck]\nrate = { trace = "rates.trace" }\ndelay = "1 ms"\n'
-        '[network.access]\nrate = "1 Gbit/s"\ndelay = "0 ms"\n'
-        '[[flows]]\nname = "f"\nvariant = "reno"\n'
-    )
-    (place / "s.toml").write_text(text)
+    text = one_flow("files", "1 s", rate="1 Mbit/s", limit="10 packets").to_toml()
+    (place / "s.toml").write_text(text.replace('rate = "1 Mbit/s"', 'rate = { trace = "rates.trace" }', 1))
     for which, left in (("SIGINT", 0), ("SIGKILL", 1), ("SIGKILL", 1)):
-        command = ["env", "--default-signal=INT", sys.executable, "-c", HAS_FILES, str(place / "s.toml"), which]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = ended(HAS_FILES, place / "s.toml", which)
         assert done.returncode == -getattr(signal, which), done.stderr
         # The second worker that is killed has removed the folder of the first.
         assert len(list(place.glob("dumbbell-*"))) == left
@@ -279,8 +278,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_kill_at_any_step_of_making_a_folder_leaves_nothing_that_clean_does_not_remove(place: Path) -> None:
     ends: list[str] = []
     while not ends or ends[-1] == "":
-        command = [sys.executable, "-c", KILLED_AT, str(len(ends))]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = ended(KILLED_AT, len(ends))
         assert done.returncode == -signal.SIGKILL, done.stderr
         ends.append(done.stdout)
         there = list(place.iterdir())
@@ -303,25 +301,6 @@ def test_a_missing_or_full_directory_is_one_sentence(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tempfile, "tempdir", str(place / "absent"))
     with pytest.raises(BackendError, match=r"absent.*: No such file or directory: a run needs a folder there"):
         Folder(UML_PREFIX, PROGRAM)
-
-
-def test_a_directory_without_space_or_for_data_only_is_refused(place: Path) -> None:
-    """In virtual time the guest's memory is an executable file."""
-    require_root()
-    require_programs("unshare")
-    script = (
-        f"mount -t tmpfs -o size=64k tmpfs {place} && mount -t tmpfs -o noexec,size=64m tmpfs /dev/shm && "
-        f"{sys.executable} -c '{GUEST_IN_PLACE}' {place}"
-    )
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "[False, False, True]", done.stderr
-
-
-GUEST_IN_PLACE = """
-import sys
-from dumbbell.kernel.uml.virtual_machine import _fits
-print([_fits(sys.argv[1], 1), _fits("/dev/shm", 1), _fits("/", 1)])
-"""
 
 
 def test_captures_clean_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,22 +11,8 @@ from click.testing import CliRunner
 import dumbbell
 from dumbbell.cli import app
 from dumbbell.common.words import counted
+from kernels import one_flow
 from required import require_packages
-
-ONE = """
-name = "one"
-duration = "1 s"
-repetitions = 1
-capture = ["sender"]
-
-[network]
-bottleneck = { rate = "10 Mbit/s", delay = "5 ms" }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-
-[[flows]]
-name = "a"
-variant = "reno"
-"""
 
 
 @pytest.mark.parametrize(
@@ -39,7 +25,8 @@ def test_only_one_is_singular(number: int | str, text: str) -> None:
 @pytest.mark.slow
 def test_one_run_is_singular_everywhere(tmp_path: Path) -> None:
     require_packages("matplotlib", "jinja2")
-    results = dumbbell.run(dumbbell.Scenario.from_toml(ONE), out=tmp_path / "out", jobs=1)
+    one = one_flow("one", "1 s", rate="10 Mbit/s", limit="100 packets", capture=["sender"])
+    results = dumbbell.run(one, out=tmp_path / "out", jobs=1)
     assert "1 run, 1 cell>" in repr(results)
     texts = []
     for form in ("html", "md"):

@@ -6,27 +6,15 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dumbbell import Scenario
 from dumbbell.results.frames.extremes import READABLE, extremes
 from dumbbell.results.frames.summary import Summary
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
-
-SWEEP = """
-name = "many"
-duration = "100 ms"
-
-[network]
-bottleneck = {{ rate = "10 Mbit/s", delay = "5 ms" }}
-access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
-
-{flows}
-
-[sweep]
-"network.bottleneck.rate" = [{rates}]
-"""
 
 
 def test_each_column_has_its_extremes_with_their_cells() -> None:
@@ -53,9 +41,7 @@ def test_many_flows_have_their_extremes_together() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("cells", "flows", "whole"), [(10, 1, True), (60, 1, True), (61, 1, False), (10, 8, False)])
 def test_a_large_sweep_prints_its_extremes(cli: Cli, tmp_path: Path, cells: int, flows: int, whole: bool) -> None:
-    of = "\n".join(f'[[flows]]\nname = "f{n}"\nvariant = "reno"\n' for n in range(flows))
-    text = SWEEP.format(flows=of, rates=", ".join(f'"{n + 1} Mbit/s"' for n in range(cells)))
-    (tmp_path / "many.toml").write_text(text, encoding="utf-8")
+    write_sweep(tmp_path, cells, flows)
     shown = cli("run", "many.toml").stdout
     everything = cli("run", "many.toml", "--all").stdout
     assert (shown == everything) is whole
@@ -66,19 +52,24 @@ def test_a_large_sweep_prints_its_extremes(cli: Cli, tmp_path: Path, cells: int,
     assert len(document["runs"]) == cells
 
 
-def sweep(cells: int, repetitions: int = 1, *, application: str = '{ kind = "bulk" }') -> str:
-    """Return a scenario of many cells with two flows, one of them with this application."""
-    of = f'[[flows]]\nname = "a"\nvariant = "reno"\napplication = {application}\n'
-    of += '[[flows]]\nname = "b"\nvariant = "cubic"\n'
-    text = SWEEP.format(flows=of, rates=", ".join(f'"{n + 1} Mbit/s"' for n in range(cells)))
-    return f'repetitions = {repetitions}\nstart_jitter = "5 ms"\n{text}'
+def write_sweep(folder: Path, cells: int, flows: int, **changes: Any) -> None:
+    """Write a scenario of many cells."""
+    link = {"rate": "10 Mbit/s", "delay": "5 ms"}
+    scenario = {
+        "name": "many",
+        "duration": "100 ms",
+        "network": {"bottleneck": link, "access": {"rate": "100 Mbit/s", "delay": "1 ms"}},
+        "flows": [{"name": f"f{n}", "variant": "reno"} for n in range(flows)],
+        "sweep": {"network.bottleneck.rate": [f"{n + 1} Mbit/s" for n in range(cells)]},
+    }
+    (folder / "many.toml").write_text(Scenario.from_dict(scenario, changes).to_toml(), encoding="utf-8")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cells", "options"), [(31, []), (61, ["--metric", "completion_time_s"])])
 def test_statistics_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path, cells: int, options: list[str]) -> None:
-    transfer = '{ kind = "transfer", size = "1 kB" }'
-    (tmp_path / "many.toml").write_text(sweep(cells, application=transfer), encoding="utf-8")
+    transfer = {"flows.f0.application": {"kind": "transfer", "size": "1 kB"}}
+    write_sweep(tmp_path, cells, 2, start_jitter="5 ms", **transfer)
     assert cli("run", "many.toml", "--out", "kept").returncode == 0
     shown = cli("stats", "kept", *options).stdout
     everything = cli("stats", "kept", *options, "--all").stdout
@@ -86,12 +77,12 @@ def test_statistics_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path, 
     assert shown.count("\n") < 20
     assert everything.count("\n") >= 2 * cells
     assert len(json.loads(cli("stats", "kept", *options, "--json").stdout)["cells"]) == 2 * cells
-    assert cli("stats", "kept", *options, "--flow", "b").stdout.count("\n") < READABLE + 20
+    assert cli("stats", "kept", *options, "--flow", "f1").stdout.count("\n") < READABLE + 20
 
 
 @pytest.mark.slow
 def test_comparisons_and_harm_of_a_large_sweep_are_the_extremes(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "many.toml").write_text(sweep(31, repetitions=2), encoding="utf-8")
+    write_sweep(tmp_path, 31, 2, repetitions=2, start_jitter="5 ms")
     assert cli("run", "many.toml", "--out", "kept").returncode == 0
     made = 2 * 31 * 30 // 2
     shown = cli("stats", "kept", "--by", "rate").stdout

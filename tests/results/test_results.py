@@ -11,14 +11,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import BASE
 
 import dumbbell
 from dumbbell import Results, ResultsError, Scenario, ScenarioError
 from dumbbell.backends import Finished, Job, Simulator
 from dumbbell.metrics import summarize
 from dumbbell.results.frames.summary import short_names
-from dumbbell.results.store.directory import Store
 
 SWEEP = {
     "sweep": {"flows.tcp.variant": ["reno", {"name": "vegas", "alpha": 2}], "network.bottleneck.loss": ["0 %", "1 %"]}
@@ -62,15 +60,8 @@ def content(directory: Path) -> dict[str, bytes]:
 def test_frames(changed: Callable[..., Scenario]) -> None:
     results = dumbbell.run(changed(SWEEP))
     assert len(results) == 2 * 2 * 2
-    assert results.flows.columns[:7] == [
-        "flows.tcp.variant",
-        "network.bottleneck.loss",
-        "network.bottleneck.loss_share",
-        "run",
-        "repetition",
-        "seed",
-        "name",
-    ]
+    swept = ["flows.tcp.variant", "network.bottleneck.loss", "network.bottleneck.loss_share"]
+    assert results.flows.columns[:7] == [*swept, "run", "repetition", "seed", "name"]
     assert results.flows.height == 8 * 2
     assert set(results.flows["flows.tcp.variant"]) == {"reno", "vegas(alpha=2)"}
     # Cells are paired: every cell has the same seeds.
@@ -94,19 +85,6 @@ def test_repetitions_differ_and_runs_repeat(base: Scenario) -> None:
     assert first.document() == second.document()
     a, b = (run.flows for run in first.runs)
     assert a != b
-
-
-def test_metrics_of_the_issue_are_there(base: Scenario) -> None:
-    document = dumbbell.run(base, repetitions=1).document()
-    (run,) = document["runs"]
-    assert list(run) == ["cell", "repetition", "seed", "flows", "queues"]
-    flow = """name variant goodput_bps throughput_bps sent_packets delivered_bytes dropped_packets drop_rate
-        retransmitted_packets retransmitted_bytes timeouts fast_retransmits rtt_mean_ms rtt_p50_ms rtt_p95_ms
-        rtt_p99_ms ack_delay_mean_ms ack_delay_p50_ms ack_delay_p95_ms ack_delay_p99_ms
-        ack_delay_first_mean_ms completion_time_s cwnd_mean_packets srtt_mean_ms mean_inflight_packets"""
-    queue = "name drops marks mean_backlog_packets mean_sojourn_ms p99_sojourn_ms utilization"
-    assert set(flow.split()) <= set(run["flows"][0])
-    assert set(queue.split()) <= set(run["queues"][0])
 
 
 @pytest.mark.parametrize("trace", [False, True])
@@ -213,13 +191,6 @@ def test_foreign_directory_is_refused(base: Scenario, tmp_path: Path) -> None:
         dumbbell.run(base, out=tmp_path / "file")
 
 
-def test_two_processes_in_one_directory_are_refused(base: Scenario, tmp_path: Path) -> None:
-    with Store(tmp_path / "out").open(base, "sim"), pytest.raises(ResultsError, match="another process"):
-        dumbbell.run(base, out=tmp_path / "out")
-    dumbbell.run(base, out=tmp_path / "out")
-    assert not (tmp_path / "out" / ".partial").exists()
-
-
 def test_other_version_is_refused(base: Scenario, tmp_path: Path) -> None:
     dumbbell.run(base, out=tmp_path / "out")
     manifest = tmp_path / "out" / "manifest.json"
@@ -283,10 +254,6 @@ def test_physics_of_the_base(base: Scenario) -> None:
         assert run["goodput_bps"].sum() > 0.8 * 2e6
     assert flows.filter(pl.col("name") == "tcp")["rtt_p50_ms"].to_list()[0] > 40
     assert not any(math.isnan(x) for x in flows["goodput_bps"])
-
-
-def test_base_is_what_the_file_says(base: Scenario) -> None:
-    assert Scenario.from_toml(BASE) == base
 
 
 def test_repetitions_until_the_interval_is_narrow(changed: Callable[..., Scenario], tmp_path: Path) -> None:

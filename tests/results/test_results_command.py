@@ -7,29 +7,23 @@ from typing import Any
 
 import polars as pl
 import pytest
+from test_store_faults import scenario
 
 import dumbbell
-from dumbbell import Results, Scenario
+from dumbbell import Results
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.frames.export import write_csv
 from dumbbell.results.running.repair_and_merge import merge, repair
 
 Cli = Callable[..., Any]
 
-DOCUMENT = {
-    "name": "small",
-    "duration": "200 ms",
-    "repetitions": 2,
-    "start_jitter": "10 ms",
-    "network": {"bottleneck": {"rate": "10 Mbit/s", "delay": "1 ms"}, "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
-    "flows": [{"name": "a", "variant": "cubic"}],
-    "sweep": {"network.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]},
-}
+
+SMALL: dict[str, Any] = {"duration": "200 ms", "sweep": {"network.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]}}
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    dumbbell.run(Scenario.from_dict(DOCUMENT), out=tmp_path / "kept")
+    dumbbell.run(scenario(**SMALL), out=tmp_path / "kept")
     return tmp_path / "kept"
 
 
@@ -40,7 +34,7 @@ def out(done: Any) -> str:
 
 def test_summary(cli: Cli, kept: Path) -> None:
     text = out(cli("results", str(kept)))
-    assert "scenario  small" in text and "runs      4 of 2 cells" in text and "missing" not in text
+    assert "scenario  faults" in text and "runs      4 of 2 cells" in text and "missing" not in text
     assert "mean of 2 repetitions" in text
     assert json.loads(out(cli("results", str(kept), "--json"))) == Results.load(kept).document()
 
@@ -88,8 +82,8 @@ def test_code_in_a_results_directory_never_runs(tmp_path: Path) -> None:
         "class Mine:\n    def __init__(self, setup): self.cwnd = 15000\n"
         "    def on_ack(self, ack): pass\n    def on_congestion(self, event): pass\n"
     )
-    own = {**DOCUMENT, "flows": [{"name": "a", "variant": {"python": str(tmp_path / "mine.py:Mine")}}]}
-    dumbbell.run(Scenario.from_dict(own), out=tmp_path / "kept")
+    own = [{"name": "a", "variant": {"python": str(tmp_path / "mine.py:Mine")}}]
+    dumbbell.run(scenario(**SMALL, flows=own), out=tmp_path / "kept")
     with pytest.raises(ResultsError, match="and code in a results directory never runs"):
         Results.load(tmp_path / "kept").harm()
     with pytest.raises(
@@ -99,15 +93,11 @@ def test_code_in_a_results_directory_never_runs(tmp_path: Path) -> None:
 
 
 def test_merge(tmp_path: Path) -> None:
-    scenario = Scenario.from_dict({**DOCUMENT, "trace": {"series": True}})
-    whole = dumbbell.run(scenario, out=tmp_path / "whole")
+    swept = scenario(**SMALL, trace={"series": True})
+    whole = dumbbell.run(swept, out=tmp_path / "whole")
     for name, number in (("a", 0), ("b", 1)):
-        part = dumbbell.run(scenario, out=tmp_path / name, only=scenario.cells[number].__eq__)
+        part = dumbbell.run(swept, out=tmp_path / name, only=swept.cells[number].__eq__)
         assert len(part) == 2
     merged = merge(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
     assert merged.flows.equals(whole.flows)
     assert merged.table(3, "flow/a").equals(whole.table(3, "flow/a"))
-    other = Scenario.from_dict({**DOCUMENT, "seed": 5})
-    dumbbell.run(other, out=tmp_path / "other")
-    with pytest.raises(ResultsError, match="holds another scenario"):
-        merge(tmp_path / "all", [tmp_path / "other"])

@@ -91,21 +91,19 @@ def test_links_without_a_set_rate_have_no_idle_round_trip(tmp_path: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[dumbbell.Results, Path]:
-    place = tmp_path_factory.mktemp("stats") / "pair"
-    return dumbbell.run(Scenario(**PAIR), out=place, trace=True), place
+def place(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("stats") / "pair")
 
 
-def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
-    results = pair[0]
-    table = results.statistics("goodput_bps")
-    assert table.select("flows.a.variant", "name").rows() == [
-        ("reno", "a"),
-        ("reno", "b"),
-        ("vegas", "a"),
-        ("vegas", "b"),
-    ]
-    flows = results.flows
+@pytest.fixture(scope="module")
+def pair(place: str) -> dumbbell.Results:
+    return dumbbell.run(Scenario(**PAIR), out=place, trace=True)
+
+
+def test_statistics(pair: dumbbell.Results) -> None:
+    table = pair.statistics("goodput_bps")
+    assert table.select("flows.a.variant", "name").rows() == [(v, name) for v in ("reno", "vegas") for name in "ab"]
+    flows = pair.flows
     for row in table.iter_rows(named=True):
         mine = flows.filter((flows["name"] == row["name"]) & (flows["flows.a.variant"] == row["flows.a.variant"]))
         values = mine.sort("repetition")["goodput_bps"].to_numpy()
@@ -113,17 +111,18 @@ def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
         s = summarize(values)
         assert (row["n"], row["mean"], row["median"], row["sd"]) == (5, s.mean, s.median, s.sd)
         assert (row["min"], row["max"], row["low"], row["high"]) == (s.min, s.max, s.low, s.high)
-    student = results.statistics("goodput_bps", interval="student")
+    student = pair.statistics("goodput_bps", interval="student")
     assert (student["low"] <= student["mean"]).all()
     with pytest.raises(ResultsError, match="did you mean 'goodput_bps'"):
-        results.statistics("goodput_bp")
+        pair.statistics("goodput_bp")
     with pytest.raises(ResultsError, match="no number"):
-        results.statistics("variant")
+        pair.statistics("variant")
 
 
-def test_the_table_names_its_interval(pair: tuple[dumbbell.Results, Path]) -> None:
+@pytest.mark.usefixtures("pair")
+def test_the_table_names_its_interval(place: str) -> None:
     def title(*options: str) -> str:
-        found = CliRunner().invoke(app, ["stats", str(pair[1]), *options]).stdout
+        found = CliRunner().invoke(app, ["stats", place, *options]).stdout
         return " ".join(found.partition("reno")[0].split())
 
     assert "low, high: 95 % interval of the median (BCa bootstrap)" in title()
@@ -131,39 +130,37 @@ def test_the_table_names_its_interval(pair: tuple[dumbbell.Results, Path]) -> No
     assert "low, high: 90 % interval of the mean (Student's t)" in student
 
 
-def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:
-    results = pair[0]
-    compared = results.comparisons("goodput_bps", "variant")
+def test_comparisons_are_paired(pair: dumbbell.Results) -> None:
+    compared = pair.comparisons("goodput_bps", "variant")
     assert [(cell["name"], c.a, c.b) for cell, c in compared] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
     values = {
-        (r["flows.a.variant"], r["name"]): r["values"] for r in results.statistics("goodput_bps").iter_rows(named=True)
+        (r["flows.a.variant"], r["name"]): r["values"] for r in pair.statistics("goodput_bps").iter_rows(named=True)
     }
     alone = paired(values["reno", "a"], values["vegas", "a"], level=1 - 0.05 / 2)  # the first of two by Holm
     assert compared[0][1].difference == alone
     assert compared[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
     with pytest.raises(ResultsError, match="swept path"):
-        results.comparisons("goodput_bps", "queue")
+        pair.comparisons("goodput_bps", "queue")
 
 
-def test_fairness(pair: tuple[dumbbell.Results, Path]) -> None:
-    results = pair[0]
-    table = results.fairness()
-    assert table.height == len(results)
-    for run, row in zip(results.runs, table.iter_rows(named=True), strict=True):
+def test_fairness(pair: dumbbell.Results) -> None:
+    table = pair.fairness()
+    assert table.height == len(pair)
+    for run, row in zip(pair.runs, table.iter_rows(named=True), strict=True):
         a, b = (flow["goodput_bps"] for flow in run.flows)
         assert row["jain"] == pytest.approx((a + b) ** 2 / (2 * (a**2 + b**2)))
         assert row["least_share_ratio"] == pytest.approx(2 * min(a, b) / (a + b))
         assert row["largest_share_ratio"] == pytest.approx(2 * max(a, b) / (a + b))
-    assert table["rtt_slope"].null_count() == len(results), "both flows have the same round trip"
-    over_time = results.fairness(window_s=1.0)
-    assert over_time.height == len(results) * 11, "whole seconds from the later start on"
+    assert table["rtt_slope"].null_count() == len(pair), "both flows have the same round trip"
+    over_time = pair.fairness(window_s=1.0)
+    assert over_time.height == len(pair) * 11, "whole seconds from the later start on"
     assert over_time["jain"].is_between(0.5, 1.0).all()
     with pytest.raises(ResultsError, match="two flows"):
-        results.fairness(["a"])
+        pair.fairness(["a"])
     with pytest.raises(ResultsError, match="needs series"):
         dumbbell.run(Scenario(**{**PAIR, "sweep": None})).fairness(window_s=1.0)
     with pytest.raises(ResultsError, match="unknown flow"):
-        results.fairness(["a", "c"])
+        pair.fairness(["a", "c"])
 
 
 def test_unfairness_of_round_trips() -> None:
@@ -177,10 +174,10 @@ def test_unfairness_of_round_trips() -> None:
     assert -2 < np.median(slopes.to_numpy()) < -0.3, slopes.to_list()
 
 
-def test_warm_up_is_cut_and_both_are_kept(pair: tuple[dumbbell.Results, Path]) -> None:
-    table = pair[0].settled()
-    assert table.height == 2 * len(pair[0])
-    goodput = pair[0].flows["goodput_bps"].to_numpy()
+def test_warm_up_is_cut_and_both_are_kept(pair: dumbbell.Results) -> None:
+    table = pair.settled()
+    assert table.height == 2 * len(pair)
+    goodput = pair.flows["goodput_bps"].to_numpy()
     # Whole windows of 0.1 s only, so up to 0.1 of 12 s are missing.
     assert table["whole_bps"].to_numpy() == pytest.approx(goodput, rel=0.02)
     known = table.drop_nulls("warm_up_s")
@@ -190,27 +187,25 @@ def test_warm_up_is_cut_and_both_are_kept(pair: tuple[dumbbell.Results, Path]) -
         one().settled()
 
 
-def test_a_given_warm_up_is_cut(pair: tuple[dumbbell.Results, Path]) -> None:
-    results = pair[0]
-    table = results.settled(warm_up_s=6.0)
+def test_a_given_warm_up_is_cut(pair: dumbbell.Results) -> None:
+    table = pair.settled(warm_up_s=6.0)
     assert (table["warm_up_s"] == 6.0).all()
     # Whole and cut together give the part that was cut: 60 of its 119 windows or so.
-    run, row = results.runs[0], table.row(0, named=True)
-    series = results.table(run, "flow/a")
+    run, row = pair.runs[0], table.row(0, named=True)
+    series = pair.table(run, "flow/a")
     begin = run.flows[0]["start_s"] + 6.0
     end = begin + 0.1 * int((run.flows[0]["stop_s"] - begin) / 0.1 + 1e-9)
     delivered = np.interp([begin, end], series["t_ns"].to_numpy() * 1e-9, series["delivered"].to_numpy())
     assert row["settled_bps"] == pytest.approx(8 * np.diff(delivered)[0] / (end - begin), rel=0.01)
     with pytest.raises(ResultsError, match="no window"):
-        results.settled(window_s=60.0)
+        pair.settled(window_s=60.0)
 
 
-def test_harm_runs_the_flows_alone(pair: tuple[dumbbell.Results, Path]) -> None:
-    results = pair[0]
-    table = results.harm()
-    assert table.height == 2 * len(results)
+def test_harm_runs_the_flows_alone(pair: dumbbell.Results) -> None:
+    table = pair.harm()
+    assert table.height == 2 * len(pair)
     for row in table.iter_rows(named=True):
-        flow = next(f for f in results.runs[row["run"]].flows if f["name"] == row["name"])
+        flow = next(f for f in pair.runs[row["run"]].flows if f["name"] == row["name"])
         assert row["contested"] == flow["goodput_bps"]
         assert row["harm"] == pytest.approx((row["alone"] - row["contested"]) / row["alone"])
         assert row["contested"] < 0.95 * 9.65e6, "1448 of 1500 bytes of 10 Mbit/s are shared"
@@ -220,17 +215,17 @@ def test_harm_runs_the_flows_alone(pair: tuple[dumbbell.Results, Path]) -> None:
     own = dumbbell.run(Scenario(**{**PAIR, "sweep": None, "flows": [{"name": "a", "variant": "reno"}]}))
     for r, goodput in enumerate(own.flows["goodput_bps"]):
         assert alone["reno", "a", r] == pytest.approx(goodput, rel=0.02)
-    delay = results.harm("rtt_mean_ms")
+    delay = pair.harm("rtt_mean_ms")
     vegas = (delay["flows.a.variant"] == "vegas") & (delay["name"] == "a")
     assert delay.filter(vegas & (delay["harm"] <= 0.2)).is_empty(), "CUBIC's queue"
     with pytest.raises(ResultsError, match="more' or 'less"):
-        results.harm("sent_packets")
+        pair.harm("sent_packets")
     with pytest.raises(ResultsError, match="unknown metric"):
-        results.harm("goodput")
+        pair.harm("goodput")
 
 
-def test_stats_command(cli: Cli, pair: tuple[dumbbell.Results, Path]) -> None:
-    place = str(pair[1])
+@pytest.mark.usefixtures("pair")
+def test_stats_command(cli: Cli, place: str) -> None:
     shown = cli("stats", place, "--by", "variant", "--flow", "a")
     assert shown.returncode == 0, shown.stderr
     assert "Mbit/s" in shown.stdout

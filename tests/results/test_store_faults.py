@@ -11,22 +11,22 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from test_results import Dying, KilledError
 
 import dumbbell
 from dumbbell import DumbbellError, Results, ResultsError, Scenario
-from dumbbell.backends import Finished, Job, Simulator
 from dumbbell.results import Run
 from dumbbell.results.running.repair_and_merge import merge, missing, repair
 from dumbbell.results.runs.run_list import Runs
 from dumbbell.results.store.directory import Store
 from dumbbell.results.store.run_folder import RunFolder
 from dumbbell.scenario.sweep import cells
+from scenario_mutants import mutant_text
 
 DOCUMENT = {
     "name": "faults",
@@ -53,27 +53,10 @@ def runs_of(directory: Path) -> list[dict[str, Any]]:
     return [run.stored() for run in Results.load(directory).runs]
 
 
-class StoppedError(Exception):
-    """Stands for anything that ends a process."""
-
-
-class Stopping(Simulator):
-    """A simulator that fails after some runs."""
-
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        for n, finished in enumerate(super().run(jobs, parallel)):
-            if n == self.after:
-                raise StoppedError
-            yield finished
-
-
 def broken(place: Path, after: int = 4) -> Path:
     """Make a directory with some runs in the journal."""
-    with pytest.raises(StoppedError):
-        dumbbell.run(scenario(), out=place, jobs=1, backend=Stopping(after))
+    with pytest.raises(KilledError):
+        dumbbell.run(scenario(), out=place, jobs=1, backend=Dying(after))
     return place
 
 
@@ -130,6 +113,7 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     dumbbell.run(scenario(), out=tmp_path / "out", jobs=1, progress=progress)
     assert seen == [3]
     assert len(Results.load(tmp_path / "out")) == 6
+    assert not (tmp_path / "out" / ".partial").exists()
 
 
 KILLED = """
@@ -292,7 +276,7 @@ def test_mutants_of_stored_files_never_change_a_run(whole: Path, tmp_path: Path)
         victim = draw.choice([*(place / "runs").iterdir()] * 3 + [place / "manifest.json", place / "flows.parquet"])
         if not victim.exists():
             continue
-        victim.write_bytes(mutant(victim.read_bytes(), draw))
+        victim.write_bytes(mutant_text(victim.read_bytes(), draw))
         try:
             read = Results.load(place)
             assert all(run.stored() in stored for run in read.runs)
@@ -302,25 +286,6 @@ def test_mutants_of_stored_files_never_change_a_run(whole: Path, tmp_path: Path)
         if n % 10 == 0:
             dumbbell.run(read.scenario, out=place)
             assert [run.stored() in stored for run in Results.load(place).runs] == [True] * 6
-
-
-def mutant(content: bytes, draw: random.Random) -> bytes:
-    """Change some bytes of a file, cut it, or write over a part of it."""
-    changed = bytearray(content)
-    kind = draw.choice(["bytes", "cut", "fill", "end", "double"])
-    at = draw.randrange(len(changed))
-    if kind == "bytes":
-        for _ in range(draw.choice([1, 3, 30])):
-            changed[draw.randrange(len(changed))] = draw.randrange(256)
-    elif kind == "cut":
-        del changed[at:]
-    elif kind == "fill":
-        changed[at : at + 100] = bytes(50)
-    elif kind == "end":
-        changed[-draw.randrange(1, min(2000, len(changed)) + 1)] ^= 1 << draw.randrange(8)
-    else:
-        changed[at:at] = changed[at : at + 500]
-    return bytes(changed)
 
 
 def test_a_damaged_series_is_an_error_that_names_it(tmp_path: Path) -> None:

@@ -320,13 +320,9 @@ def problems(document: dict[str, Any]) -> list[str]:
 
 
 def test_processes_check_every_cell(ranges: list[tuple[int, int]]) -> None:
-    made = scenario()
+    properties = scenario().cells.properties
     assert sorted(ranges) == [(n, n + 4) for n in range(0, 40, 4)]
-    assert (made.cells.properties.problems, made.cells.properties.captures, made.cells.properties.code) == (
-        [],
-        False,
-        [],
-    )
+    assert (properties.problems, properties.captures, properties.code) == ([], False, [])
 
 
 WRONG = [

@@ -75,11 +75,7 @@ def test_defaults_follow_the_transport() -> None:
     for flow, version in (({}, "h2"), ({"transport": "quic"}, "h3")):
         plan = build(scenario(VIDEO, **flow))["flows"][0]["application"]
         assert plan["http"]["version"] == version
-        assert (plan["start_ns"], plan["resume_ns"], plan["refill_ns"]) == (
-            4_000_000_000,
-            4_000_000_000,
-            30_000_000_000,
-        )
+        assert [plan[f"{name}_ns"] / 1e9 for name in ("start", "resume", "refill")] == [4, 4, 30]
     progressive = VIDEO | {"progressive": True, "abr": {"kind": "fixed", "bitrate": "1 Mbit/s"}}
     plan = build(scenario(progressive))["flows"][0]["application"]
     assert (plan["start_ns"], plan["abr"], plan["progressive"]) == (
