@@ -72,15 +72,3 @@ def test_nothing_is_promised_that_a_set_of_capabilities_forbids(lost: list[str])
         assert not (denied and "modprobe" in str(finding["remedy"])), finding
         if denied or "BPF" in str(finding["name"]):
             assert "run as root" not in str(finding["remedy"]), finding
-
-
-def test_settings_that_are_read_only_are_worked_around_or_reported() -> None:
-    """As in a container: /proc/sys is read-only; with the right to mounts a run makes a /proc of its own."""
-    require_root()
-    require_programs("unshare", "setpriv")
-    read_only = "mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && "
-    probe = f"{sys.executable} -c 'from dumbbell.kernel.host.features import probe; print(probe().settings)'"
-    done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", read_only + probe], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "None"

@@ -47,12 +47,8 @@ def ended(tmp_path: Path) -> Ended:
             f"ls -A {place}",
             "exit $code",
         ]
-        done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", " && ".join(steps), "sh", *command],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        within = ["unshare", "--mount", "sh", "-c", " && ".join(steps), "sh", *command]
+        done = subprocess.run(within, capture_output=True, text=True, check=False)
         assert done.returncode == 2, done.stderr
         assert done.stdout == ""  # nothing is left
         printed: str = done.stderr

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from begun_runs import DUMBBELL, INTERRUPTIBLE, begun, commands_with
 
 from dumbbell.common.run_folders import clean
 from dumbbell.exceptions import BackendError
@@ -26,8 +26,6 @@ from hosts import scenario
 from required import require_programs
 from waiting import wait_until
 
-DUMBBELL = [sys.executable, "-m", "dumbbell"]
-
 
 class Held:
     """A run with --hold whose commands come from the test."""
@@ -35,15 +33,9 @@ class Held:
     def __init__(self, place: Path, *options: str) -> None:
         file = place / "held.toml"
         file.write_text(scenario(duration="1 s", network__bottleneck__delay="0 ms").to_toml())
-        line = [*DUMBBELL, "run", str(file), "--backend", "kernel", "-o", "calibration=off", "--hold", *options]
-        # Children of a background job inherit its ignored SIGINT.
-        self.process = subprocess.Popen(
-            ["env", "--default-signal=INT", *line],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        line = [*INTERRUPTIBLE, "run", str(file), "--backend", "kernel", "-o", "calibration=off", "--hold", *options]
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process = subprocess.Popen(line, text=True, **pipes)
         self.number = self.process.pid
         for line in self._of("stderr"):  # type: ignore[assignment]
             if "is live until" in str(line):
@@ -152,18 +144,6 @@ def test_commands_in_the_background_end_with_the_session(held: Held) -> None:
     assert not commands_with(mark)
 
 
-def commands_with(text: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "cmdline").read_text(errors="replace").split("\0")
-        except OSError:
-            continue
-        if text in " ".join(words) and (entry / "exe").exists():
-            found.append(entry.name)
-    return found
-
-
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_network_ends_with_its_process_and_commands_with_it(held: Held, which: signal.Signals) -> None:
     network = held.network()
@@ -187,7 +167,7 @@ def test_a_network_ends_with_its_process_and_commands_with_it(held: Held, which:
 
 def test_an_interrupt_ends_the_command_and_not_the_session(held: Held) -> None:
     """As from a terminal: the whole foreground group gets the signal."""
-    line = ["env", "--default-signal=INT", *DUMBBELL, "shell", "--network", str(held.number)]
+    line = [*INTERRUPTIBLE, "shell", "--network", str(held.number)]
     session = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert session.stdin is not None
     assert session.stdout is not None
@@ -204,20 +184,13 @@ def test_an_interrupt_ends_the_command_and_not_the_session(held: Held) -> None:
 
 @pytest.mark.usefixtures("require_link_emulation")
 def test_commands_run_while_flows_run(tmp_path: Path) -> None:
-    file = tmp_path / "live.toml"
-    file.write_text(scenario(duration="600 s").to_toml())
-    line = [*DUMBBELL, "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
-    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with begun(tmp_path, scenario(duration="600 s"), "--backend", "kernel", "-o", "calibration=off") as process:
         wait_until(lambda: any(n.number == process.pid for n in live_networks()), process)
         network = find_live(process.pid)
         with network.started("f.from", ["ping", "-c", "1", "f.to"], stdout=subprocess.PIPE) as ping:
             assert b"1 received" in ping.communicate()[0]
         assert (network.folder / ENTERED).exists()
-    finally:
-        process.kill()
-        process.wait()
-        clean()
+    clean()
 
 
 @pytest.mark.usefixtures("require_link_emulation")

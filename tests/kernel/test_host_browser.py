@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from begun_runs import begun
 
 from dumbbell import DumbbellError, run
 from dumbbell.common.run_folders import HOST_PREFIX, clean
@@ -193,14 +192,11 @@ def test_a_video_plays_to_its_end(http: str) -> None:
 @pytest.mark.parametrize("victim", ["dumbbell", "driver"])
 def test_nothing_is_left_after_a_kill(victim: str, tmp_path: Path) -> None:
     require_browser()
-    file = tmp_path / "long.toml"
-    file.write_text(scenario(flows=[video("h2", "400 s")], duration="300 s").to_toml(), encoding="utf-8")
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
+    given = scenario(flows=[video("h2", "400 s")], duration="300 s")
     errors = tmp_path / "errors"
-    with errors.open("w") as file_of_errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file_of_errors)
-    place = f"{HOST_PREFIX}{process.pid}-"
-    try:
+    options = ("--backend", "kernel", "-o", "calibration=off")
+    with errors.open("w") as file, begun(tmp_path, given, *options, errors=file) as process:
+        place = f"{HOST_PREFIX}{process.pid}-"
         wait_until(lambda: any("--type=renderer" in command for command in started(place).values()), process)
         if victim == "driver":
             # Besides the driver, the processes that isolate it have its command as their arguments.
@@ -213,9 +209,6 @@ def test_nothing_is_left_after_a_kill(victim: str, tmp_path: Path) -> None:
             os.kill(driver, signal.SIGKILL)
             assert process.wait(200) == 2
             assert "ended by signal SIGKILL" in errors.read_text()
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
     wait_until(lambda: not started(place))
     # The profile lies in the run's folder.
     clean()

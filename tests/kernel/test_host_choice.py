@@ -98,6 +98,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
         ("kernel", "max_late_ms", 0, "max_late_ms: 0 given: must be a number of 1e-06 or more"),
         ("uml", "limit_s", -5, "limit_s: -5 given: must be a number of 0.1 or more"),
         ("kernel", "offloads", True, "unknown offloads 'true' (known: auto, off, on)"),
+        ("kernel", "emulation", "netem", "unknown emulation 'netem' (known: best, link, tc, uml)"),
         ("kernel", "emulation", "lnik", "unknown emulation 'lnik': did you mean 'link'?"),
         ("kernel", "way", "tc", "back end 'kernel': option 'way' is called 'emulation' now: emulation=tc"),
         ("sim", "way", "link", "back end 'sim': unknown option 'way': it has none"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from captures import blocks
 from dumbbell import _core, run
 from dumbbell.backends.base import Job
 from dumbbell.backends.options import Automatic
@@ -26,14 +27,11 @@ FAST: dict[str, Any] = {"network__access": {"rate": "1 Gbit/s", "delay": "0 ms"}
 
 def packets(path: Path) -> list[tuple[int, bytes]]:
     """Return time and content of each packet of a capture: blocks of kind 6 [pcapng §4.3]."""
-    data, found, at = path.read_bytes(), [], 0
-    while at < len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        if kind == 6:
-            _, high, low, captured, original = struct.unpack_from("<5I", data, at + 8)
-            assert captured == original
-            found.append(((high << 32) + low, data[at + 28 : at + 28 + captured]))
-        at += length
+    found = []
+    for body in (body for kind, body in blocks(path) if kind == 6):
+        _, high, low, captured, original = struct.unpack_from("<5I", body)
+        assert captured == original
+        found.append(((high << 32) + low, body[20 : 20 + captured]))
     return found
 
 

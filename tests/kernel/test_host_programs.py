@@ -20,18 +20,13 @@ pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
 def test_programs_run_and_their_output_is_read() -> None:
-    flows: list[dict[str, Any]] = [
-        {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
-        {"name": "h", "variant": "reno", "application": {"kind": "http", "size": "200 kB", "repeat": 2}},
-        {
-            "name": "c",
-            "variant": "reno",
-            "application": {
-                "kind": "command",
-                "client": ["sh", "-c", "echo {from} {to} {seconds} $(cat /proc/sys/net/ipv4/tcp_congestion_control)"],
-            },
-        },
-    ]
+    shown = "echo {from} {to} {seconds} $(cat /proc/sys/net/ipv4/tcp_congestion_control)"
+    applications: dict[str, dict[str, Any]] = {
+        "i": {"kind": "iperf3"},
+        "h": {"kind": "http", "size": "200 kB", "repeat": 2},
+        "c": {"kind": "command", "client": ["sh", "-c", shown]},
+    }
+    flows = [{"name": name, "variant": "reno", "application": each} for name, each in applications.items()]
     require_programs("iperf3", "curl")
     results = once(scenario(flows=flows, trace={"series": ["flows"]}), calibration="off", allow_programs="on")
     i, h = flow(results, "i"), flow(results, "h")

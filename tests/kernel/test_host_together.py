@@ -7,28 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from dumbbell import Scenario
 from dumbbell.backends import Finished, Job, RowLists
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.host_kernel import HostKernel
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.results.runs.record import jobs_of
+from hosts import scenario
 from waiting import DEADLINE_S
-
-SCENARIO = """
-name = "together"
-duration = "1 s"
-repetitions = 6
-
-[network]
-topology = "dumbbell"
-bottleneck = { rate = "1 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "20 packets" } }
-access = { rate = "1 Gbit/s", delay = "0 ms" }
-
-[[flows]]
-name = "a"
-variant = "reno"
-"""
 
 
 class Counting(LinkEmulation):
@@ -58,7 +43,7 @@ class Counting(LinkEmulation):
 
 
 def jobs() -> list[Job]:
-    return jobs_of(Scenario.from_toml(SCENARIO))
+    return jobs_of(scenario(repetitions=6))
 
 
 def results(backend: HostKernel) -> Iterator[int]:

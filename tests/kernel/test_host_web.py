@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from begun_runs import begun
 
 from dumbbell import DumbbellError, Scenario, run
 from dumbbell.common.run_folders import HOST_PREFIX, clean
@@ -114,15 +112,8 @@ def test_qlog_files_need_a_directory() -> None:
 def test_nothing_is_left_after_a_kill(tmp_path: Path) -> None:
     require_packages("aioquic", "hypercorn")
     given = scenario(flows=[downloads(3, size="100 MB")], duration="60 s")
-    file = tmp_path / "long.toml"
-    file.write_text(given.to_toml(), encoding="utf-8")
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with begun(tmp_path, given, "--backend", "kernel", "-o", "calibration=off") as process:
         wait_until(lambda: any("web_client.py" in command for command in commands_of(process.pid)), process)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
     wait_until(lambda: not commands_of(process.pid))
     clean()
 

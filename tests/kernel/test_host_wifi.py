@@ -15,20 +15,14 @@ pytestmark = pytest.mark.usefixtures("require_link_emulation")
 DATAGRAMS = {"transport": "udp", "application": {"kind": "cbr", "rate": "12 Mbit/s", "packet": "1500 bytes"}}
 
 
-def scenario(wifi: dict[str, Any], *flows: dict[str, Any]) -> Scenario:
-    return Scenario.from_dict(
-        {
-            "name": "wifi",
-            "duration": "4 s",
-            "measure_from": "1 s",
-            "network": {
-                "bottleneck": {"wifi": wifi, "queue": {"discipline": "droptail", "limit": "200 packets"}},
-                "access": {"rate": "1 Gbit/s", "delay": "10 ms"},
-            },
-            "flows": [{"name": name, **flow} for name, flow in zip("ab", flows, strict=False)],
-            "trace": {"series": ["queues"]},
-        }
-    )
+def scenario(bottleneck: dict[str, Any], *flows: dict[str, Any], **changes: Any) -> Scenario:
+    network = {
+        "bottleneck": {"queue": {"discipline": "droptail", "limit": "200 packets"}, **bottleneck},
+        "access": {"rate": "1 Gbit/s", "delay": "10 ms"},
+    }
+    named = [{"name": name, **flow} for name, flow in zip("ab", flows, strict=False)]
+    document = {"name": "wifi", "duration": "4 s", "measure_from": "1 s", "network": network, "flows": named}
+    return Scenario.from_dict({**document, "trace": {"series": ["queues"]}, **changes})
 
 
 def beside(given: Scenario) -> tuple[list[float], list[float], pl.DataFrame]:
@@ -40,7 +34,7 @@ def beside(given: Scenario) -> tuple[list[float], list[float], pl.DataFrame]:
 
 def test_saturated_stations_have_the_simulators_throughput() -> None:
     # Packets always wait, so the medium alone decides: a late host changes nothing.
-    model, real, table = beside(scenario({"preset": "lecture-hall"}, DATAGRAMS))
+    model, real, table = beside(scenario({"wifi": {"preset": "lecture-hall"}}, DATAGRAMS))
     assert real == pytest.approx(model, rel=0.05)
     # The row of the download's station, and of seven that always send.
     last = table.filter(table["t_ns"] == table["t_ns"].max())
@@ -52,12 +46,12 @@ def test_saturated_stations_have_the_simulators_throughput() -> None:
 def test_airtime_is_shared_as_in_the_simulator() -> None:
     wifi: dict[str, Any] = {"standard": "11g", "signal": "-45 dBm", "rate_control": "ideal", "airtime_fairness": True}
     wifi["stations"] = {"d2": {"signal": "-84 dBm"}}
-    model, real, _ = beside(scenario(wifi, DATAGRAMS, DATAGRAMS))
+    model, real, _ = beside(scenario({"wifi": wifi}, DATAGRAMS, DATAGRAMS))
     assert real == pytest.approx(model, rel=0.05)
     assert real[0] > 1.5 * real[1]
 
 
 def test_the_kernels_tcp_crosses_the_medium() -> None:
     # The queue always has packets, so that the throughput is the medium's; a busy host makes it less, never more.
-    (model,), (real,), _ = beside(scenario({"standard": "11g", "signal": "-45 dBm"}, {"variant": "cubic"}))
+    (model,), (real,), _ = beside(scenario({"wifi": {"standard": "11g", "signal": "-45 dBm"}}, {"variant": "cubic"}))
     assert 0.7 * model < real < 1.05 * model

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from captures import blocks
 from dumbbell import Scenario, _core, run
 from dumbbell.backends import Job
 from dumbbell.exceptions import BackendError, ScenarioError
@@ -22,19 +23,15 @@ from kernels import bottleneck, flow
 from required import require, require_programs
 
 PING = {"kind": "ping", "interval": "100 ms", "packet": "100 bytes"}
-PACKET_BLOCK = 6
 ICMPV6, TCP = 58, 6
 
 
 def packets(path: Path) -> list[tuple[int, bytes]]:
     """Return length and first bytes of the packets of a pcapng file, each from its IP header on."""
-    data, found, at = path.read_bytes(), [], 0
-    while at < len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        if kind == PACKET_BLOCK:
-            kept, whole = struct.unpack_from("<II", data, at + 20)
-            found.append((whole, data[at + 28 : at + 28 + kept]))
-        at += length
+    found = []
+    for body in (body for kind, body in blocks(path) if kind == 6):
+        kept, whole = struct.unpack_from("<II", body, 12)
+        found.append((whole, body[20 : 20 + kept]))
     return found
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from begun_runs import INTERRUPTIBLE
 
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import build, find, installed
@@ -166,8 +167,8 @@ def test_an_ended_build_leaves_nothing_that_clean_does_not_remove(
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
     source_file = tmp_path / "linux.tar"
     source_file.touch()
-    command = [sys.executable, "-m", "dumbbell", "kernel", "build", "--again", "--source", str(source_file)]
-    process = subprocess.Popen(["env", "--default-signal=INT", *command], stderr=subprocess.PIPE, text=True)
+    command = [*INTERRUPTIBLE, "kernel", "build", "--again", "--source", str(source_file)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_until(slow_tar.exists, process)
     unpacking = int(slow_tar.read_text())
     place = tmp_path / "cache" / "kernel"

@@ -27,13 +27,9 @@ def test_each_run_has_a_processor_until_there_are_none() -> None:
 def test_what_is_started_stays_there_and_this_thread_does_not() -> None:
     before = os.sched_getaffinity(0)
     number = max(before)
+    command = [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"]
     with pinned(number):
-        output = subprocess.run(
-            [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert output.strip() == str({number})
     assert os.sched_getaffinity(0) == before
     with pinned(None):

@@ -7,10 +7,9 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.exceptions import BackendError
@@ -106,27 +105,6 @@ def test_a_file_that_is_no_file_is_one_line(tmp_path: Path, cli: Cli) -> None:
         read("/dev/zero")
     done = cli("run", "x.toml", "--hosts", __file__)
     assert (done.returncode, done.stdout) == (2, "")
-
-
-KEYS = st.sampled_from(["hosts", "ports", "known_hosts", "role", "address", "port", "user", "folder", "x"])
-LEAVES: st.SearchStrategy[Any] = (
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["client", "server", "router"])
-)
-TREES = st.recursive(LEAVES, lambda inner: st.dictionaries(KEYS, inner, max_size=4), max_leaves=12)
-
-
-@given(TREES)
-@example({"hosts": {"a": {"role": "client", "address": "\x1b"}}})
-def test_any_document_is_hosts_or_an_error_of_ours(document: Any) -> None:
-    from dumbbell.kernel.ssh.hosts import _Reader
-
-    try:
-        hosts = _Reader("f").hosts({"hosts": document} if not isinstance(document, dict) else document)
-    except BackendError as e:
-        assert str(e)
-    else:
-        assert hosts.of("client")
-        assert hosts.of("server")
 
 
 def shell(command: str, given: bytes, place: Path) -> subprocess.CompletedProcess[bytes]:

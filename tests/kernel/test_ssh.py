@@ -15,26 +15,20 @@ from remote_machines import Machines
 
 pytestmark = pytest.mark.usefixtures("require_machines")
 
+QUEUE = {"discipline": "droptail", "limit": "40 packets"}
+CBR = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "1000 bytes"}
 DOCUMENT: dict[str, Any] = {
     "name": "remote",
     "duration": "6 s",
     "measure_from": "1 s",
     "network": {
-        "bottleneck": {
-            "rate": "8 Mbit/s",
-            "delay": "20 ms",
-            "queue": {"discipline": "droptail", "limit": "40 packets"},
-        },
+        "bottleneck": {"rate": "8 Mbit/s", "delay": "20 ms", "queue": QUEUE},
         "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
     },
     "flows": [
         {"name": "f", "variant": "cubic", "stack": "linux"},
         {"name": "probe", "application": {"kind": "ping", "interval": "100 ms"}},
-        {
-            "name": "load",
-            "transport": "udp",
-            "application": {"kind": "cbr", "rate": "1 Mbit/s", "packet": "1000 bytes"},
-        },
+        {"name": "load", "transport": "udp", "application": CBR},
         {"name": "page", "variant": "reno", "application": {"kind": "page", "size": "20 kB", "repeat": 3}},
     ],
 }

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Job, backend
+from dumbbell.backends import Job
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host.backend import Kernel
 from dumbbell.kernel.host.features import probe, why_no_veth
 from dumbbell.kernel.host.link_emulation import LinkEmulation
 from dumbbell.kernel.host.tc_backend import Tc
 from dumbbell.results import Results
-from kernels import PAYLOAD, bottleneck, changed
+from kernels import PAYLOAD, bottleneck, one_flow
 from required import require, require_programs, require_root
 
 REASON = why_no_veth()
@@ -31,20 +31,9 @@ def _possible() -> None:
 
 def scenario(**changes: Any) -> Scenario:
     """Return a scenario of 10 Mbit/s without delay, which every kernel with tbf can run."""
-    document: dict[str, Any] = {
-        "name": "tc",
-        "duration": "3 s",
-        "network": {
-            "bottleneck": {
-                "rate": "10 Mbit/s",
-                "delay": "0 ms",
-                "queue": {"discipline": "droptail", "limit": "33 packets"},
-            },
-            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
-        },
-        "flows": [{"name": "f", "variant": "reno"}, {"name": "g", "variant": "cubic"}],
-    }
-    return changed(document, changes)
+    flows = [{"name": "f", "variant": "reno"}, {"name": "g", "variant": "cubic"}]
+    given = {"flows": flows, "network__bottleneck__delay": "0 ms", **changes}
+    return one_flow("tc", "3 s", rate="10 Mbit/s", limit="33 packets", **given)
 
 
 def once(given: Scenario, **options: Any) -> Results:
@@ -206,10 +195,6 @@ def test_other_refusals() -> None:
     tuned = [{"name": "f", "variant": {"name": "cubic", "beta": 0.8}}]
     with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
         once(scenario(flows=tuned))
-    with pytest.raises(BackendError, match="unknown offloads 'yes'"):
-        backend("kernel", {"offloads": "yes"})
-    with pytest.raises(BackendError, match=r"unknown emulation 'netem' \(known: best, link, tc, uml\)"):
-        backend("kernel", {"emulation": "netem"})
 
 
 def test_it_is_chosen_where_link_emulation_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,14 +83,9 @@ def test_random_loss_has_its_share() -> None:
 
 
 def test_transfers_and_pages_complete() -> None:
-    flows = [
-        {"name": "t", "variant": "cubic", "application": {"kind": "transfer", "size": "100 kB", "repeat": 3}},
-        {
-            "name": "p",
-            "variant": "cubic",
-            "application": {"kind": "page", "size": "20 kB", "repeat": 2, "every": "1 s"},
-        },
-    ]
+    transfer = {"kind": "transfer", "size": "100 kB", "repeat": 3}
+    page = {"kind": "page", "size": "20 kB", "repeat": 2, "every": "1 s"}
+    flows = [{"name": name, "variant": "cubic", "application": each} for name, each in (("t", transfer), ("p", page))]
     results = once(scenario(flows=flows))
     t, p = flow(results, "t"), flow(results, "p")
     assert (t["transfers_completed"], p["transfers_completed"]) == (3, 2)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from begun_runs import begun
 
 from dumbbell.backends import Job
 from dumbbell.common.run_folders import UML_PREFIX as PREFIX
@@ -94,16 +94,10 @@ def of_process(pid: int) -> list[int]:
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A run that takes long, once its virtual machine has started."""
-    file = tmp_path / "long.toml"
-    file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]
-    # Children of a background job inherit its ignored SIGINT.
-    command = ["env", "--default-signal=INT", *command]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: of_process(process.pid), process)
-    yield process
-    process.kill()
-    process.wait()
+    given = scenario(duration="1000 s", rate="100 Mbit/s")
+    with begun(tmp_path, given, "--backend", "uml", "-j", "1") as process:
+        wait_until(lambda: of_process(process.pid), process)
+        yield process
 
 
 @pytest.mark.parametrize("after", [0.0, 0.05, 0.4])

@@ -64,9 +64,7 @@ def test_limits_count_as_asked(counting: str, waiting: int) -> None:
 
 def test_a_window_bounds_the_data_in_flight() -> None:
     stack = {"preset": "linux", "mss": "1000 bytes", "timestamps": False, "window": "20 packets"}
-    f = flow(
-        once(scenario(network__bottleneck__rate="50 Mbit/s", flows=[{"name": "f", "variant": "reno", "stack": stack}]))
-    )
+    f = flow(once(scenario(rate="50 Mbit/s", flows=[{"name": "f", "variant": "reno", "stack": stack}])))
     # 20 packets of 1000 bytes for each round trip, which is little more than the 40 ms of propagation.
     assert f["goodput_bps"] == pytest.approx(20 * 8000 / (f["rtt_mean_ms"] * 1e-3), rel=0.05)
     assert f["mean_inflight_packets"] == pytest.approx(20, rel=0.05)
@@ -75,28 +73,16 @@ def test_a_window_bounds_the_data_in_flight() -> None:
 def test_segments_may_be_as_large_as_a_loopback_devices() -> None:
     stack = {"preset": "linux", "mss": "65495 bytes"}
     transfer = {"kind": "transfer", "size": "2 MB"}
-    f = flow(
-        once(
-            scenario(
-                limit="100 packets", flows=[{"name": "f", "variant": "reno", "stack": stack, "application": transfer}]
-            )
-        )
-    )
+    flows = [{"name": "f", "variant": "reno", "stack": stack, "application": transfer}]
+    f = flow(once(scenario(limit="100 packets", flows=flows)))
     # 65,483 bytes with timestamps are 31 segments, if all are full; of an Ethernet's 1448 bytes it would be 1382.
     assert 31 <= f["sent_packets"] < 60
 
 
 def test_a_run_ends_with_its_last_transfer() -> None:
     """If it didn't, this run would simulate 100,000 hours."""
-    flows = [
-        {
-            "name": name,
-            "variant": "reno",
-            "start": start,
-            "application": {"kind": "transfer", "size": "200 kB", "repeat": 2},
-        }
-        for name, start in (("f", "0 s"), ("g", "5 s"))
-    ]
+    twice = {"variant": "reno", "application": {"kind": "transfer", "size": "200 kB", "repeat": 2}}
+    flows = [{"name": "f", **twice}, {"name": "g", "start": "5 s", **twice}]
     results = once(scenario(duration="100000 h", flows=flows))
     short = once(scenario(duration="20 s", flows=flows))
     assert [f["transfers_completed"] for f in results.runs[0].flows] == [2, 2]

@@ -5,38 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from test_host_wifi import DATAGRAMS, scenario
 
 from dumbbell import BackendError, Scenario, run
 from dumbbell.kernel.uml.backend import Uml
 from dumbbell.results.runs.record import jobs_of
 
 pytestmark = pytest.mark.usefixtures("require_uml")
-
-DATAGRAMS = {"transport": "udp", "application": {"kind": "cbr", "rate": "12 Mbit/s", "packet": "1500 bytes"}}
 CUBIC = {"variant": "cubic", "stack": "linux-tuned"}
 
 
-def scenario(bottleneck: dict[str, Any], *flows: dict[str, Any]) -> Scenario:
-    return Scenario.from_dict(
-        {
-            "name": "wifi",
-            "duration": "2 s",
-            "measure_from": "500 ms",
-            "network": {
-                "bottleneck": {"queue": {"discipline": "droptail", "limit": "200 packets"}, **bottleneck},
-                "access": {"rate": "1 Gbit/s", "delay": "10 ms"},
-            },
-            "flows": [{"name": name, **flow} for name, flow in zip("ab", flows, strict=False)],
-            "trace": {"series": ["queues"]},
-        }
-    )
+def virtual(bottleneck: dict[str, Any], *flows: dict[str, Any]) -> Scenario:
+    return scenario(bottleneck, *flows, duration="2 s", measure_from="500 ms")
 
 
 def test_stations_share_the_medium_as_in_the_simulator() -> None:
     # Packets always wait, so the medium alone decides, with the simulator's draws.
     wifi: dict[str, Any] = {"standard": "11g", "signal": "-45 dBm", "rate_control": "ideal", "airtime_fairness": True}
     wifi["stations"] = {"d2": {"signal": "-84 dBm"}}
-    given = scenario({"wifi": wifi}, DATAGRAMS, DATAGRAMS)
+    given = virtual({"wifi": wifi}, DATAGRAMS, DATAGRAMS)
     real = run(given, backend=Uml(emulation="link"))
     model = run(given).flows["throughput_bps"].to_list()
     assert real.flows["throughput_bps"].to_list() == pytest.approx(model, rel=0.02)
@@ -45,7 +32,7 @@ def test_stations_share_the_medium_as_in_the_simulator() -> None:
 
 
 def test_the_kernels_tcp_over_wifi_is_repeatable() -> None:
-    given = scenario({"wifi": {"preset": "lecture-hall"}}, CUBIC)
+    given = virtual({"wifi": {"preset": "lecture-hall"}}, CUBIC)
     first, second = (run(given, backend=Uml(emulation="link")) for _ in range(2))
     assert first.flows.equals(second.flows)
     # A new connection may take a share of up to 2 Mbit/s, less while its window opens.
@@ -54,13 +41,13 @@ def test_the_kernels_tcp_over_wifi_is_repeatable() -> None:
 
 def test_a_link_in_virtual_time_has_what_the_kernels_own_links_lack() -> None:
     link = {"rate": "10 Mbit/s", "delay": "5 ms", "outages": [{"at": "1 s", "for": "500 ms"}]}
-    results = run(scenario(link, DATAGRAMS), backend=Uml(emulation="link"))
+    results = run(virtual(link, DATAGRAMS), backend=Uml(emulation="link"))
     # Offered: 12 Mbit/s from 0.5 to 2 s. Two thirds of this time the link transmits.
     assert results.flows["throughput_bps"][0] == pytest.approx(10e6 * 2 / 3, rel=0.05)
 
 
 def test_without_it_wifi_is_refused_with_the_way_that_works() -> None:
-    (job,) = jobs_of(scenario({"wifi": {"preset": "strong"}}, CUBIC))
+    (job,) = jobs_of(virtual({"wifi": {"preset": "strong"}}, CUBIC))
     with pytest.raises(BackendError, match=r"don't have Wi-Fi: .*kernel or uml -o emulation=link do"):
         Uml().steps(job)
     steps = Uml(emulation="link").steps(job)

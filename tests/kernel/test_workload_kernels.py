@@ -22,6 +22,7 @@ from dumbbell.results.runs.record import jobs_of
 from required import require
 
 DRAWN = ["flow", "number", "start_s", "bytes"]
+ACCESS = {"rate": "1 Gbit/s", "delay": "0 ms"}
 ANY = {"kind": "workload", "arrivals": {"rate": "10 /s"}, "sizes": "10 kB"}
 
 
@@ -31,19 +32,8 @@ def scenario(*applications: dict[str, Any], queue: Any = "droptail", **changes: 
         {"name": f"w{n}", "variant": "cubic", "stack": "linux", "application": {"kind": "workload", **application}}
         for n, application in enumerate(applications)
     ]
-    return Scenario(
-        **{
-            "name": "workload",
-            "duration": "6 s",
-            "seed": 7,
-            "network": {
-                "bottleneck": {"rate": "20 Mbit/s", "delay": "10 ms", "queue": queue},
-                "access": {"rate": "1 Gbit/s", "delay": "0 ms"},
-            },
-            "flows": flows,
-            **changes,
-        }
-    )
+    over = {"bottleneck": {"rate": "20 Mbit/s", "delay": "10 ms", "queue": queue}, "access": ACCESS}
+    return Scenario(**{"name": "workload", "duration": "6 s", "seed": 7, "network": over, "flows": flows, **changes})
 
 
 def kinds() -> Scenario:
