@@ -138,22 +138,6 @@ def test_a_flow_has_its_own_access(changed: Changed) -> None:
     assert ("rate_course" in link, link["rate_bps"], link["loss"]) == (False, 20_000_000, 0.01)
 
 
-def test_an_asymmetric_reverse_direction(changed: Changed) -> None:
-    reverse = {
-        "rate": "1 Mbit/s",
-        "delay": "30 ms",
-        "queue": {"discipline": "droptail", "limit": "5 packets"},
-        "loss": {"model": "gilbert", "mean": "5 %", "burst": "3 packets"},
-    }
-    results = dumbbell.run(changed({"network.bottleneck.reverse": reverse, "repetitions": 1}))
-    there, back = (results.queues.row(by_predicate=named(n), named=True) for n in ("r1->r2", "r2->r1"))
-    assert (there["losses_random"], there["capacity_bps"]) == (0, 2e6)
-    assert back["losses_random"] > 0
-    assert back["capacity_bps"] == 1e6
-    # 4 x 5 ms of access, 10 ms forward, 30 ms reverse and transmissions.
-    assert 60 < results.flows["rtt_min_ms"][0] < 70
-
-
 def named(name: str) -> pl.Expr:
     return pl.col("name") == name
 
@@ -267,18 +251,6 @@ def test_results_keep_their_traces(tmp_path: Path, cli: Callable[..., subprocess
     assert done.returncode == 2
     assert "another scenario" in done.stderr
     assert "files" in done.stderr
-
-
-def test_a_trace_carries_its_rate(tmp_path: Path, changed: Changed) -> None:
-    """A trace of 1.2 Mbit/s carries 1.2 Mbit/s of wire bytes, whoever sends."""
-    path = write_lines(tmp_path / "a.up", [10])
-    flood = {"kind": "cbr", "rate": "2 Mbit/s", "packet": "1000 bytes"}
-    changes = {"network.bottleneck.rate": {"trace": str(path)}, "flows.cbr.application": flood, "duration": "20 s"}
-    results = dumbbell.run(changed(changes), repetitions=1)
-    q = results.queues.row(by_predicate=named("r1->r2"), named=True)
-    assert q["capacity_bps"] == pytest.approx(1.2e6)
-    assert q["utilization"] == pytest.approx(1.0, abs=0.002)  # the first packets arrive after a few opportunities
-    assert q["throughput_bps"] == pytest.approx(1.2e6, rel=0.003)
 
 
 # ---------------------------------------------------------------- traces out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from captures import blocks
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.scenario import Scenario
 from kernels import one_flow
-from required import require_programs
 
 SEEN = one_flow(
     "seen", "1 s", rate="5 Mbit/s", limit="10 packets",
@@ -53,13 +51,6 @@ def test_files_land_in_the_results_directory(tmp_path: Path) -> None:
     again = dumbbell.run(SEEN, out=tmp_path)
     assert again.captures(0) == files
     assert dumbbell.Results.load(tmp_path).captures(0) == files
-
-
-def test_captures_change_no_result(tmp_path: Path) -> None:
-    with_captures = dumbbell.run(SEEN, out=tmp_path)
-    without = dumbbell.run(SEEN.with_changes({"capture": []}))
-    assert with_captures.flows.equals(without.flows)
-    assert with_captures.queues.equals(without.queues)
 
 
 def test_snaplen(tmp_path: Path) -> None:
@@ -104,12 +95,3 @@ def test_a_custom_network_has_no_bottleneck_by_name() -> None:
     """
     with pytest.raises(ScenarioError, match="no bottleneck by name: name one of its links: a->b, b->a"):
         Scenario.from_toml(text)
-
-
-def test_tshark_reads_them(tmp_path: Path) -> None:
-    require_programs("tshark")
-    results = dumbbell.run(SEEN, out=tmp_path)
-    for path in results.captures(0).values():
-        command = ["tshark", "-r", str(path), "-Y", "_ws.malformed || _ws.expert.severity >= error", "-T", "fields"]
-        done = subprocess.run([*command, "-e", "frame.number"], capture_output=True, text=True, check=True)
-        assert done.stdout == ""

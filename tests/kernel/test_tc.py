@@ -188,15 +188,6 @@ def test_features_that_the_kernel_lacks_are_refused_by_name(
         once(given)
 
 
-def test_other_refusals() -> None:
-    drops = [{"packets": [5]}]
-    with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
-        once(scenario(network__bottleneck__drops=drops))
-    tuned = [{"name": "f", "variant": {"name": "cubic", "beta": 0.8}}]
-    with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
-        once(scenario(flows=tuned))
-
-
 def test_it_is_chosen_where_link_emulation_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_tunnel(*_args: Any) -> None:
         raise BackendError("no TUN interface can be made")

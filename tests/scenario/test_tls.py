@@ -52,24 +52,6 @@ def test_the_kernel_back_ends_refuse_tls() -> None:
         run(scenario(tls="1.3", variant="cubic"), backend="uml")
 
 
-def test_a_page_takes_one_round_trip_more_with_each_handshake() -> None:
-    page = {"kind": "page", "size": "4 kB"}  # below three times the first datagrams of a client
-    flows: dict[str, dict[str, Any]] = {
-        "tcp": {},
-        "1.3": {"tls": "1.3"},
-        "early data": {"tls": {"version": "1.3", "handshake": "early-data"}},
-        "1.2": {"tls": "1.2"},
-        "quic": {"transport": "quic"},
-        "0-rtt": {"transport": "quic", "stack": {"handshake": "0-rtt"}},
-    }
-    took = {name: run(scenario(application=page, **flow)).transfers["took_s"][0] for name, flow in flows.items()}
-    rtt = 0.04
-    # 10 Mbit/s: 100 bytes take 80 us; the handshakes have 1 to 3 kB.
-    for name, trips in (("early data", 0), ("1.3", 1), ("1.2", 2), ("quic", 0)):
-        assert took[name] - took["tcp"] == pytest.approx(trips * rtt, abs=0.005), name
-    assert took["quic"] - took["0-rtt"] == pytest.approx(rtt, abs=0.005)
-
-
 def test_the_best_time_of_a_transfer_has_the_sizes_and_round_trips_of_its_transport() -> None:
     def path(**flow: Any) -> tuple[int, int, int]:
         p = idle_paths(scenario(**flow).cells[0])["a"]

@@ -10,9 +10,8 @@ import pytest
 from one_link import refused
 
 import dumbbell
-from dumbbell import Scenario, _core
+from dumbbell import Scenario
 from dumbbell.plan.build import build
-from dumbbell.plan.text import plan_text
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 BASE = """
@@ -162,11 +161,3 @@ def test_the_anomaly_and_airtime_fairness() -> None:
     assert fair_near > 20
     assert fair_near > 2 * fair_far
     assert fair_near > 1.5 * near
-
-
-def test_kernel_links_have_no_wifi() -> None:
-    text = plan_text(scenario().cells[0]).with_seed(1)
-    with pytest.raises(_core.RunError, match=r"r1->r2\.wifi.*don't have Wi-Fi"):
-        _core.plan_tc(text)
-    namespaces, *_ = _core.plan_link(text)  # the emulated link has it
-    assert namespaces

@@ -193,26 +193,6 @@ def test_processor_sharing() -> None:
         assert part["slowdown"].mean() == pytest.approx(2.5, rel=0.10), (low, high, part.height)
 
 
-# ------------------------------------------------------------------ connections
-
-
-def test_reused_connections_save_their_handshakes() -> None:
-    def run(connections: str) -> pl.DataFrame:
-        application = {"arrivals": {"rate": "100 /s"}, "sizes": "1 kB", "connections": connections}
-        return dumbbell.run(one_flow(application, duration="5 s")).transfers
-
-    new, reused = run("new"), run("reuse")
-    assert new["connection"].to_list() == list(range(1, new.height + 1))
-    assert reused["connection"].n_unique() < 10
-    # On an idle path, a transfer of one packet takes half a round trip, and one more on a new connection; the ideal
-    # time has the same, so the slowdown is near 1 for both.
-    assert new["took_s"].median() == pytest.approx(0.003, rel=0.05)
-    assert reused["took_s"].median() == pytest.approx(0.001, rel=0.12)
-    for frame in (new, reused):
-        assert frame["slowdown"].median() == pytest.approx(1, abs=0.1)
-        assert frame["slowdown"].to_numpy().min() >= 0.99
-
-
 # ------------------------------------------------------------------ slowdown by size
 
 

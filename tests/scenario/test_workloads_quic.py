@@ -54,6 +54,7 @@ HANDSHAKES: list[tuple[dict[str, Any], int]] = [
     ({"transport": "tcp"}, 1),
     ({"transport": "tcp", "tls": "1.3"}, 2),
     ({"transport": "tcp", "tls": "1.2"}, 3),
+    ({"transport": "tcp", "tls": {"version": "1.3", "handshake": "early-data"}}, 1),
 ]
 
 
