@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,27 +19,16 @@ import pytest
 from browser import posted
 from dumbbell import Scenario, _core, registry
 from dumbbell.results.runs.record import jobs_of
-from required import require, require_programs
+from studio_page import FOLDER, ROOT, SCENARIO, in_node, require_studio
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "python" / "dumbbell" / "studio"
 SCRIPT = Path(__file__).with_name("studio.mjs")
 
-require("studio", None if (FOLDER / "dumbbell.wasm").exists() else "needs dumbbell.wasm: `make studio`")
+require_studio()
 
 STOPS = [0.3, 0.31, 1.7]
 """Times in seconds at which the series are read while a run is in progress."""
 
-DUMBBELL: dict[str, Any] = {
-    "name": "studio",
-    "duration": "2 s",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "30 packets"}, "loss": "0.1 %"},
-        "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
-    },
-    "flows": [{"name": "a", "variant": "cubic"}, {"name": "b", "variant": "reno", "start": "100 ms"}],
-    "trace": {"series": True},
-}
+DUMBBELL = {**SCENARIO, "trace": {"series": True}}
 APPLICATIONS: dict[str, dict[str, Any]] = {
     "video": {
         "variant": "cubic",
@@ -113,19 +101,10 @@ def comparable(report: dict[str, Any]) -> dict[str, Any]:
     return {**report, "results": json.dumps(results)}
 
 
-def in_node(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run jobs in Node."""
-    require_programs("node")
-    command = ["node", str(SCRIPT), str(FOLDER)]
-    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    reports: list[dict[str, Any]] = json.loads(done.stdout)
-    return reports
-
-
 @cache
 def all_in_node() -> dict[str, dict[str, Any]]:
-    return dict(zip(plans(), in_node([{"plan": plan, "stops": STOPS} for plan in plans().values()]), strict=True))
+    jobs = [{"plan": plan, "stops": STOPS} for plan in plans().values()]
+    return dict(zip(plans(), in_node(SCRIPT.name, jobs), strict=True))
 
 
 @pytest.mark.parametrize("name", plans())
@@ -149,9 +128,9 @@ def test_errors_are_the_native_ones() -> None:
         plan.replace('"cubic"', '"cubik"'),
         plan[:-1],
         "{}",
-        plan.replace('"duration_ns": 2', '"duration_ns": -2'),
+        plan.replace('"duration_ns": 3', '"duration_ns": -3'),
     ]
-    for text, report in zip(refused, in_node([{"plan": text} for text in refused]), strict=True):
+    for text, report in zip(refused, in_node(SCRIPT.name, [{"plan": text} for text in refused]), strict=True):
         with pytest.raises(_core.RunError) as error:
             _core.run(text)
         assert report == {"error": str(error.value)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,28 +12,14 @@ import numpy as np
 import pytest
 
 import dumbbell
-from browser import posted
 from dumbbell import Scenario, _core
 from dumbbell.results.runs.record import jobs_of
 from dumbbell.studio import write
-from required import require, require_packages, require_programs
+from required import require_packages
+from studio_page import ROOT, SCENARIO, acted, curve, in_node, require_studio
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = Path(__file__).with_name("studio_files.mjs")
-DRIVER = Path(__file__).with_name("studio_driver.mjs")
+require_studio()
 
-require("studio", None if write.available() else "needs dumbbell.wasm: `make studio`")
-
-SCENARIO: dict[str, Any] = {
-    "name": "files",
-    "duration": "3 s",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "20 packets"}, "loss": "0.5 %"},
-        "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
-    },
-    "flows": [{"name": "a", "variant": "cubic"}, {"name": "b", "variant": "reno", "start": "100 ms"}],
-}
 LARGE: dict[str, Any] = {
     "name": "large",
     "duration": "0.9 s",
@@ -49,13 +34,7 @@ LARGE: dict[str, Any] = {
 
 def ask(*questions: tuple[str, Any]) -> list[Any]:
     """Call functions of the page in Node."""
-    require_programs("node")
-    command = ["node", str(SCRIPT), str(FOLDER)]
-    given = json.dumps(questions)
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    answers: list[Any] = json.loads(done.stdout)
-    return answers
+    return in_node("studio_files.mjs", questions)
 
 
 def captured(scenario: dict[str, Any], folder: Path) -> Path:
@@ -152,13 +131,6 @@ def test_segments_of_a_connection_are_those_of_the_packet_table(tmp_path: Path) 
     assert len(answer["packets"]["frame"]) > 500
 
 
-def curve(panels: dict[str, Any], key: str, name: str) -> list[float]:
-    """Return the values of a curve that starts with a name, without gaps."""
-    (panel,) = (each for each in panels["panels"] if each["key"] == key)
-    (n,) = (n for n, each in enumerate(panel["curves"]) if each["name"].startswith(name))
-    return [value for value in panel["data"][n + 1] if value is not None]
-
-
 def test_the_figures_of_a_direction_have_its_extremes(tmp_path: Path) -> None:
     path = captured({**SCENARIO, "capture": {"at": ["sender"]}}, tmp_path)
     found = dumbbell.read_capture(path)
@@ -199,11 +171,8 @@ def test_a_capture_of_100_megabytes_in_a_browser(tmp_path: Path) -> None:
     path = captured(LARGE, tmp_path)
     assert path.stat().st_size > 100e6
     expected = _core.analyze([str(path)])
-    driver = DRIVER.read_text(encoding="utf-8").replace("export ", "")
-    script = f"{driver}act('capture', {json.dumps({'name': 'run.pcapng'})});"
-    page = write.page().replace("</body>", f'<script type="module">{script}</script></body>')
-    found = posted(page, tmp_path / "profile", files={"/run.pcapng": path})
-    assert found["errors"] == []
+    files = {"/run.pcapng": path}
+    found = acted(write.page(), "capture", tmp_path / "profile", {"name": "run.pcapng"}, files)
     assert found["summary"]["totals"] == expected.totals
     assert [tuple(pair) for pair in found["summary"]["contents"]] == expected.contents
     total = found["frames"].split("all frames")[-1]

@@ -3,64 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dumbbell
-from required import require, require_programs
-
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = Path(__file__).with_name("studio_files.mjs")
+from studio_page import FOLDER, SCENARIO, curve, in_node, require_studio
 
 PARQUET = "de7fcc5a3cd877448d0416a4e03829151d60fe3c3bd676fc69d58323c8ce21f1"
 """SHA-256 of hyparquet 1.31.5 and fzstd 0.1.1 as CONTRIBUTING.md joins them."""
 
-require("studio", None if (FOLDER / "dumbbell.wasm").exists() else "needs dumbbell.wasm: `make studio`")
-
-SCENARIO: dict[str, Any] = {
-    "name": "files",
-    "duration": "3 s",
-    "network": {
-        "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "20 packets"}, "loss": "0.5 %"},
-        "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
-    },
-    "flows": [{"name": "a", "variant": "cubic"}, {"name": "b", "variant": "reno", "start": "100 ms"}],
-}
-
-
-def ask(*questions: tuple[str, Any]) -> list[Any]:
-    """Call functions of the page in Node."""
-    require_programs("node")
-    command = ["node", str(SCRIPT), str(FOLDER)]
-    given = json.dumps(questions)
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    answers: list[Any] = json.loads(done.stdout)
-    return answers
-
-
-def curve(panels: dict[str, Any], key: str, name: str) -> list[float]:
-    """Return the values of a curve that starts with a name, without gaps."""
-    (panel,) = (each for each in panels["panels"] if each["key"] == key)
-    (n,) = (n for n, each in enumerate(panel["curves"]) if each["name"].startswith(name))
-    return [value for value in values_of(panel["data"][n + 1]) if value is not None]
-
-
-def values_of(data: Any) -> list[Any]:
-    return list(data.values()) if isinstance(data, dict) else list(data)
+require_studio()
 
 
 def test_a_results_directory_shows_the_series_of_its_runs(tmp_path: Path) -> None:
     swept = {**SCENARIO, "sweep": {"flows.a.variant": ["cubic", "vegas"]}}
     results = dumbbell.run(swept, out=tmp_path / "kept", trace=True)
     files = [[str(p.relative_to(tmp_path)), str(p)] for p in (tmp_path / "kept").rglob("*") if p.is_file()]
-    (answer,) = ask(("opened", {"files": files, "labels": [], "choices": [0, 1]}))
+    (answer,) = in_node("studio_files.mjs", [("opened", {"files": files, "labels": [], "choices": [0, 1]})])
     labels = [run["label"] for run in answer["results"]["runs"]]
     assert [label.split(",")[0] for label in labels] == ["flows.a.variant = cubic", "flows.a.variant = vegas"]
     for run, panels in enumerate(answer["panels"]):
@@ -87,7 +48,7 @@ def test_a_results_directory_shows_the_series_of_its_runs(tmp_path: Path) -> Non
 def test_other_files_are_refused_with_the_reason(names: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "any").write_bytes(b"any")
     files = [[name, str(tmp_path / "any")] for name in names]
-    (answer,) = ask(("opened", {"files": files, "labels": [], "choices": []}))
+    (answer,) = in_node("studio_files.mjs", [("opened", {"files": files, "labels": [], "choices": []})])
     assert answer["error"]["message"] == message
 
 

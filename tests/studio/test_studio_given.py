@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from browser import posted
 from dumbbell import Scenario, _core
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError
@@ -21,10 +20,8 @@ from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.studies.labs import lab, labs, start
 from dumbbell.studio import given, write
 from dumbbell.studio.any_scenario import MOST_CELLS, MOST_FLOWS, fragment
-from required import require
+from studio_page import ROOT, acted, require_studio
 
-ROOT = Path(__file__).parents[2]
-DRIVER = Path(__file__).with_name("studio_driver.mjs")
 HOPS = """
 name = "two hops"
 duration = "2 s"
@@ -56,7 +53,7 @@ application = { kind = "voice" }
 
 @pytest.fixture
 def engine() -> None:
-    require("studio", None if write.available() else "needs dumbbell.wasm: `make studio`")
+    require_studio()
 
 
 def plan_of(shown: dict[str, Any], cell: int, repetition: int) -> str:
@@ -126,12 +123,9 @@ def test_the_page_runs_each_cell_repetition_and_link(engine: None, tmp_path: Pat
     out = tmp_path / "hops.html"
     done = CliRunner().invoke(app, ["studio", str(file), "--set", "duration=1 s", "--out", str(out)])
     assert done.exit_code == 0, done.output
-    script = DRIVER.read_text(encoding="utf-8").replace("export ", "")
     wifi = Scenario.load(ROOT / "examples" / "wifi.toml", {"duration": "2 s", "measure_from": "0 s"})
-    script += f"act('given', {json.dumps({'fragment': fragment(wifi)})});"
-    page = out.read_text(encoding="utf-8").replace("</body>", f'<script type="module">{script}</script></body>')
-    found = posted(page, tmp_path / "profile")
-    assert found["errors"] == []
+    page = out.read_text(encoding="utf-8")
+    found = acted(page, "given", tmp_path / "profile", {"fragment": fragment(wifi)})
     scenario = Scenario.from_toml(HOPS, {"duration": "1 s"})
     places = [(scenario, 0, 0), (scenario, 1, 0), (scenario, 1, 1), (scenario, 1, 1), (wifi, 0, 0), (wifi, 1, 0)]
     for report, (of, cell, repetition) in zip(found["runs"], places, strict=True):

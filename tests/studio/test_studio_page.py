@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from browser import posted
 from dumbbell import Scenario, _core, registry
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError, ScenarioError
@@ -25,12 +24,7 @@ from dumbbell.metrics import jain
 from dumbbell.studio import templates, write
 from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, Choice, Number, document, scenario
-from required import require, require_programs
-
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "python" / "dumbbell" / "studio"
-SCRIPT = Path(__file__).with_name("studio_page.mjs")
-DRIVER = Path(__file__).with_name("studio_driver.mjs")
+from studio_page import FOLDER, ROOT, acted, in_node, require_studio
 
 
 @cache
@@ -40,13 +34,7 @@ def model() -> dict[str, Any]:
 
 def ask(*questions: tuple[str, Any]) -> list[Any]:
     """Call functions of the page in Node."""
-    require_programs("node")
-    given = json.dumps({"model": model(), "questions": questions})
-    command = ["node", str(SCRIPT), str(FOLDER)]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
-    answers: list[Any] = json.loads(done.stdout)
-    return answers
+    return in_node("studio_page.mjs", {"model": model(), "questions": questions})
 
 
 def at_random(field: Number | Choice, draw: random.Random) -> Any:
@@ -190,7 +178,7 @@ def test_points_of_a_prediction() -> None:
 
 @cache
 def html() -> str:
-    require("studio", None if (FOLDER / "dumbbell.wasm").exists() else "needs dumbbell.wasm: `make studio`")
+    require_studio()
     return write.page()
 
 
@@ -239,17 +227,6 @@ def test_the_build_names_what_it_needs(programs: dict[str, str], reason: str, tm
     assert done.stderr.count("\n") == 1
 
 
-def acted(name: str, profile: Path, given: object = None) -> dict[str, Any]:
-    """Open the page, act on it, and return what was found."""
-    driver = DRIVER.read_text(encoding="utf-8").replace("export ", "")
-    script = f"{driver}act({json.dumps(name)}, {json.dumps(given)});"
-    page = html().replace("</body>", f'<script type="module">{script}</script></body>')
-    found = posted(page, profile)
-    assert isinstance(found, dict)
-    assert found["errors"] == []
-    return found
-
-
 def assert_native(report: dict[str, Any]) -> None:
     """Assert that the results that the page shows are those of the native simulator."""
     output = _core.run(report["plan"])
@@ -259,7 +236,7 @@ def assert_native(report: dict[str, Any]) -> None:
 
 
 def test_every_example_has_the_native_results(tmp_path: Path) -> None:
-    found = acted("examples", tmp_path / "profile")
+    found = acted(html(), "examples", tmp_path / "profile")
     assert [example["name"] for example in found["examples"]] == [preset.name for preset in PRESETS]
     for preset, example in zip(PRESETS, found["examples"], strict=True):
         assert example["about"] == preset.about
@@ -285,7 +262,7 @@ def test_every_control_changes_the_run_as_its_field(tmp_path: Path) -> None:
                 )
                 changes.append((f"{prefix}-{field.name}", "change", value))
     (fragment,) = ask(("texts", base))
-    found = acted("controls", tmp_path / "profile", {**fragment, "changes": changes})
+    found = acted(html(), "controls", tmp_path / "profile", {**fragment, "changes": changes})
     settings = base
     for (name, _, value), report in zip(changes, found["changed"], strict=True):
         part, own = name.rsplit("-", 1)
@@ -331,7 +308,7 @@ def assert_zooms_and_reads(found: dict[str, Any]) -> None:
 
 
 def test_playhead_figures_and_exports(tmp_path: Path) -> None:
-    found = acted("playhead", tmp_path / "profile")
+    found = acted(html(), "playhead", tmp_path / "profile")
     assert found["first"]["end"] == 20
     assert found["first"]["plots"] == 4
     output: Any = _core.run(templates.plan_of(scenario(PRESETS[0].settings)))
