@@ -12,7 +12,6 @@ import pytest
 from dumbbell import BackendError, DumbbellError, Scenario, run
 from dumbbell.backends import Finished, Job, Simulator
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.report.finding import Analysis
 from dumbbell.studies import Study, Verdict, run_study, studies, study
 from dumbbell.studies.json_document import document
 from dumbbell.studies.kernel_cells import KernelCells
@@ -21,6 +20,9 @@ from dumbbell.studies.partial import NotRunError, StudyResults, late, made
 from dumbbell.studies.real_time import real_time, real_time_text
 from dumbbell.studies.refused import REFUSED, refused_cells, words_of
 from required import require_packages
+from small_studies import experiment, only, without_analysis
+
+__all__ = ["without_analysis"]  # a fixture
 
 require_packages("matplotlib", "jinja2")
 
@@ -80,11 +82,10 @@ def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, qui
 def test_real_time_is_the_sum_of_all_runs() -> None:
     # A run of experiment 3 of ns-2 takes 25 s; a quick study has five of each cell.
     found = study("ns2-cbr")
-    scenario = found.scenario(next(e for e in found.experiments if e.name == "exp3"), quick=True, kernel=True)
-    only = found.model_copy(update={"experiments": [e for e in found.experiments if e.name == "exp3"]})
-    only._folder = found.folder
-    assert real_time(only, quick=True) == 25 * 5 * len(scenario.cells)
-    assert real_time_text(only, quick=True) == f"{25 * 5 * len(scenario.cells) / 60:.0f} minutes"
+    scenario = found.scenario(experiment(found, "exp3"), quick=True, kernel=True)
+    small = only(found, {"exp3": experiment(found, "exp3").quick})
+    assert real_time(small, quick=True) == 25 * 5 * len(scenario.cells)
+    assert real_time_text(small, quick=True) == f"{25 * 5 * len(scenario.cells) / 60:.0f} minutes"
     # bufferbloat has hundreds of runs of 150 s and more.
     assert real_time_text(study("bufferbloat"), quick=True).endswith(" hours")
 
@@ -98,10 +99,7 @@ def test_a_study_without_any_cell_is_refused_with_the_reason() -> None:
 def test_findings_name_the_settings_that_were_not_run(tmp_path: Path) -> None:
     found = study("ns2-cbr")
     short = {"repetitions": 5, 'sweep."flows.cbr.application.rate"': ["1 Mbit/s", "3 Mbit/s", "5 Mbit/s", "9 Mbit/s"]}
-    cut = {e.name: e.model_copy(update={"quick": {"repetitions": 5} if e.name == "exp3" else short}) for e in
-           found.experiments}  # fmt: skip
-    small = found.model_copy(update={"experiments": list(cut.values())})
-    small._folder = found.folder
+    small = only(found, {e.name: {"repetitions": 5} if e.name == "exp3" else short for e in found.experiments})
     done = run_study(small, tmp_path, quick=True, backend=Translated())
     results = {f.claim: f for f in done.analysis.findings}
     throughput = results["exp1-vegas-throughput"]
@@ -137,8 +135,7 @@ def test_decisive_cells_exist_in_quick_and_whole_runs(found: Study) -> None:
         assert words.metric(number.metric)
     for quick in (True, False):
         for name, wanted in declared.cells.items():
-            experiment = next(e for e in found.experiments if e.name == name)
-            scenario = found.scenario(experiment, quick=quick, kernel=True)
+            scenario = found.scenario(experiment(found, name), quick=quick, kernel=True)
             # Each selection holds at least one cell.
             for one in wanted:
                 alone = declared.model_copy(update={"cells": {name: [one]}})
@@ -184,33 +181,23 @@ def test_the_column_shows_report_simulator_and_linux() -> None:
 
 def test_the_column_compares_the_same_seeds() -> None:
     found = study("geni-fairness")
-    pairs = next(e for e in found.experiments if e.name == "pairs")
-    small = found.scenario(pairs, quick=True).with_changes({"duration": "7 s"})
+    small = found.scenario(experiment(found, "pairs"), quick=True).with_changes({"duration": "7 s"})
 
-    def only(repetitions: int) -> StudyResults:
+    def both_vegas(repetitions: int) -> StudyResults:
         scenario = small.with_changes({"repetitions": repetitions})
         made_here = run(scenario, only=lambda cell: {cell.values[f"flows.{n}.variant"] for n in NAMES} == {"vegas"})
         return StudyResults({"pairs": made_here}, {})
 
-    beside = column(found, only(3), only(2), {}, {})
+    beside = column(found, both_vegas(3), both_vegas(2), {}, {})
     assert [r.what for r in beside.rows] == ["1st of Vegas/Vegas", "2nd of Vegas/Vegas"]
     for each in beside.rows:
         assert each.here.tolist() == each.there.tolist()
         assert each.here.size == 2
 
 
-def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nothing(_study: Study, _results: object, **_how: bool) -> Analysis:
-        return Analysis([], [], [], [], [])
-
-    monkeypatch.setattr(Study, "analyze", nothing)
-    found = study("geni-fairness")
-    pairs = next(e for e in found.experiments if e.name == "pairs")
-    quick = {"duration": "7 s", "repetitions": 2}
-    short = found.model_copy(update={"experiments": [pairs.model_copy(update={"quick": quick, "kernel_quick": {}})]})
-    short._folder = found.folder
+@pytest.mark.usefixtures("without_analysis")
+def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(tmp_path: Path) -> None:
+    short = only(study("geni-fairness"), {"pairs": {"duration": "7 s", "repetitions": 2}})
     done = run_study(short, tmp_path, quick=True, backend=Translated())
     beside = done.column
     assert beside is not None
@@ -231,11 +218,11 @@ def test_a_study_on_the_kernel_has_the_simulators_decisive_cells(
 def test_both_back_ends_have_runs_of_the_same_length() -> None:
     for found in reports():
         assert found.kernel is not None
-        for experiment in (e for e in found.experiments if e.name in found.kernel.cells):
+        for each in (e for e in found.experiments if e.name in found.kernel.cells):
             # Beside a study on the kernel, and beside one in the simulator.
             for slower in (True, False):
-                here = found.scenario(experiment, quick=True, kernel=False, slower=slower)
-                there = found.scenario(experiment, quick=True, kernel=True, slower=slower)
+                here = found.scenario(each, quick=True, kernel=False, slower=slower)
+                there = found.scenario(each, quick=True, kernel=True, slower=slower)
                 assert here.duration == there.duration
                 assert here.repetitions == there.repetitions
 
@@ -245,17 +232,10 @@ def test_only_a_run_of_the_simulator_leaves_the_kernel_out(tmp_path: Path) -> No
         run_study(study("geni-fairness"), tmp_path, quick=True, backend=Translated(), kernel=False)
 
 
+@pytest.mark.usefixtures("without_analysis")
 def test_a_study_without_a_kernel_says_how_to_get_the_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(_study: Study, _results: object, **_how: bool) -> Analysis:
-        return Analysis([], [], [], [], [])
-
     monkeypatch.setattr("dumbbell.studies.runner.why_no_kernel", lambda: "it isn't built")
-    monkeypatch.setattr(Study, "analyze", nothing)
-    found = study("geni-fairness")
-    pairs = next(e for e in found.experiments if e.name == "pairs")
-    quick = {"duration": "6 s", "repetitions": 1}
-    short = found.model_copy(update={"experiments": [pairs.model_copy(update={"quick": quick})]})
-    short._folder = found.folder
+    short = only(study("geni-fairness"), {"pairs": {"duration": "6 s", "repetitions": 1}})
     done = run_study(short, tmp_path, quick=True)
     assert done.analysis.summary == ["The column of the real kernel is missing: it isn't built."]
     assert document(done)["kernel"]["absent"] == "it isn't built"

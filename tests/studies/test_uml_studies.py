@@ -8,39 +8,31 @@ from pathlib import Path
 import pytest
 
 from dumbbell.kernel.uml.backend import Uml
-from dumbbell.report.finding import Analysis
 from dumbbell.studies import Study, run_study, study
 from kept_runs import kept
 from machines import KERNELS
 from required import require_packages
+from small_studies import only, without_analysis
+
+__all__ = ["without_analysis"]  # a fixture
 
 pytestmark = pytest.mark.usefixtures("require_uml")
 require_packages("matplotlib", "jinja2")
 
 
 @pytest.fixture
-def pair(monkeypatch: pytest.MonkeyPatch) -> Study:
+def pair(without_analysis: None) -> Study:
     """One experiment of a report, with one decisive cell; its analysis, which needs the others, is left out."""
-
-    def nothing(_study: Study, _results: object, **_how: bool) -> Analysis:
-        return Analysis([], [], [], [], [])
-
-    monkeypatch.setattr(Study, "analyze", nothing)
+    del without_analysis
     found = study("ns2-cbr")
-    declared = found.kernel
-    assert declared is not None
-    experiment = next(e for e in found.experiments if e.name == "exp2")
+    assert found.kernel is not None
     quick = {
         "repetitions": 2,
         'sweep."flows.cbr.application.rate"': ["7 Mbit/s"],
         'sweep."flows.cbr.application.jitter"': [0.5],
     }
-    cells = declared.model_copy(update={"cells": {"exp2": declared.cells["exp2"]}})
-    small = found.model_copy(
-        update={"experiments": [experiment.model_copy(update={"quick": quick, "kernel_quick": {}})], "kernel": cells}
-    )
-    small._folder = found.folder
-    return small
+    kernel = found.kernel.model_copy(update={"cells": {"exp2": found.kernel.cells["exp2"]}})
+    return only(found, {"exp2": quick}, kernel=kernel)
 
 
 def test_the_column_is_measured_kept_and_shown(pair: Study, tmp_path: Path) -> None:
