@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import BASE, FULL
+from conftest import BASE
 
-from dumbbell import DumbbellError, Scenario, ScenarioError, mahimahi
+from dumbbell import Scenario, ScenarioError, mahimahi
 from dumbbell.cli.output import visible
 from dumbbell.common import reading
-from dumbbell.plan.text import plan_text
 from required import require
-from scenario_mutants import mutant_document, mutant_text
 
 SHORT = BASE.replace('"2 s"', '"100 ms"').replace('"100 ms"\n\n', '"10 ms"\n\n')
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
@@ -142,31 +137,7 @@ def test_names_with_markup_and_controls_are_data(tmp_path: Path) -> None:
     assert r"a [/b] \x1b[31m <!--<script>" in done.stdout and r"delay [/ms] \x1b[2J" in done.stdout
 
 
-# ---------------------------------------------------------------- mutants
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_mutants_are_read_or_refused(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scenario whose file was changed at random is read, or refused with a message: nothing else."""
-    monkeypatch.chdir(EXAMPLES)
-    texts = [BASE, FULL, *(file.read_text() for file in sorted(EXAMPLES.glob("*.toml")))]
-    documents = [tomllib.loads(text) for text in texts]
-    draw = random.Random(seed)
-    read = 0
-    for n in range(250):
-        try:
-            if n % 3:
-                scenario = Scenario.from_dict(mutant_document(draw.choice(documents), documents, draw))
-            else:
-                (tmp_path / "m.toml").write_bytes(mutant_text(draw.choice(texts), draw))
-                scenario = Scenario.load(tmp_path / "m.toml")
-        except DumbbellError as e:
-            str(e).encode()  # it can be printed
-            continue
-        read += 1
-        plan_text(scenario.cells[0])
-        assert Scenario.from_toml(scenario.to_toml()) == scenario
-    assert read > 10
+# ---------------------------------------------------------------- memory
 
 
 SHORT_OF_MEMORY = """

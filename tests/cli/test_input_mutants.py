@@ -19,8 +19,8 @@ from input_mutants import EXAMPLES, HOSTS, IPERF3, KINDS, MAHIMAHI, MANIFEST, PI
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutants_are_read_or_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES)
-    for number in range(300):
-        try_one(kind, number)
+    found = [try_one(kind, number) for number in range(1000 if kind == "scenario" else 300)]
+    assert found.count(True) > 0.04 * len(found), "mutants that are all refused try little"
 
 
 @pytest.mark.parametrize("kind", KINDS)

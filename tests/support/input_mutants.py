@@ -148,11 +148,11 @@ def _read_scenario(place: Path) -> None:
     assert Scenario.from_toml(scenario.to_toml()) == scenario
 
 
-def read(kind: str, content: bytes) -> None:
-    """Read a mutant; only the errors that a reader promises are caught."""
+def read(kind: str, content: bytes) -> bool:
+    """Read a mutant; only the errors that a reader promises are caught. Return True if it was not refused."""
     if kind in ("iperf3", "ping"):
         outcome_of(kind, content.decode(errors="replace"))  # a failure is a sentence of the run
-        return
+        return True
     readers: dict[str, Callable[[Path], object]] = {
         "scenario": _read_scenario,
         "hosts": hosts.read,
@@ -161,16 +161,18 @@ def read(kind: str, content: bytes) -> None:
     }
     try:
         _in_file(content, readers[kind])
+        return True
     except DumbbellError as e:
         assert kind in ("hosts", "scenario"), e
         str(e).encode()  # it can be printed
     except ValueError:
         assert kind not in ("hosts", "scenario")
+    return False
 
 
-def try_one(kind: str, number: int) -> None:
-    """Read a mutant of the origins; the same for the same number."""
-    read(kind, mutant(ORIGINS[kind], random.Random(f"{kind} {number}")))
+def try_one(kind: str, number: int) -> bool:
+    """Read a mutant of the origins; the same for the same number. Return True if it was not refused."""
+    return read(kind, mutant(ORIGINS[kind], random.Random(f"{kind} {number}")))
 
 
 def _lines(kind: str, content: bytes) -> set[tuple[str, int]]:
