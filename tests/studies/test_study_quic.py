@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dumbbell.studies import Done, Verdict, study
+from dumbbell.studies import Done, Verdict
 from dumbbell.studies.quic_beside_tcp import claims
 from dumbbell.studies.quic_beside_tcp.data import Pages, Streams, waited
 from quick import check_quick, table, verdicts
@@ -69,15 +67,6 @@ class MadeStreams(Streams):
 )
 def test_streams(waits: dict[int, float], expected: list[Verdict]) -> None:
     assert [f.verdict for f in claims.streams(MadeStreams(waits))] == expected
-
-
-def test_the_page_has_the_verdicts_of_a_whole_run() -> None:
-    found = study("quic-beside-tcp")
-    path = Path(__file__).resolve().parents[2] / "docs" / "data" / "studies" / "quic-beside-tcp.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
-    assert [c["id"] for c in data["claims"]] == [c.id for c in found.paper.claims]
-    assert data["repetitions"] == {e.name: found.scenario(e).repetitions for e in found.experiments}
-    assert data["runs"] == sum(len(found.scenario(e).cells) * data["repetitions"][e.name] for e in found.experiments)
 
 
 def test_quick_study(done: Callable[[str], Done]) -> None:

@@ -15,8 +15,8 @@ import pytest
 from dumbbell import DumbbellError, Scenario
 from dumbbell.studies import Study, Verdict, run_study, studies, study
 from kept_runs import count_made, kept
+from quick import check_quick_in
 from required import require_packages
-from whole_verdicts import unlike_whole
 
 require_packages("matplotlib", "jinja2")
 
@@ -95,34 +95,16 @@ def test_files(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
             assert len(list(out.glob(f"figures/fig{number:02}-*.{suffix}"))) == 1
     assert {p.stem for p in out.glob("figures/*.png")} <= {p.stem for p in out.glob("tables/*.csv")}
     content = json.loads((out / "study.json").read_text())
-    claims = study("ns2-cbr").paper.judged
-    assert [c["id"] for c in content["claims"]] == [c.id for c in claims]
+    check_quick_in(study("ns2-cbr"), out)
     for claim in content["claims"]:
-        assert claim["verdict"] in set(Verdict)
-        assert claim["rule"]
-        assert claim["why"]
-        assert claim["measured"]
         assert (claim["needs"] is not None) == (claim["verdict"] == Verdict.NOT_SHOWN)
-    assert unlike_whole("ns2-cbr", content["claims"]) == {}
-    shown = {f["name"] for f in content["figures"]} | {t["name"] for t in content["tables"]}
-    for exhibit in study("ns2-cbr").paper.exhibits:
-        assert set(exhibit.here) <= shown, exhibit.id
-    assert all(claim["verdict"] != Verdict.NOT_MEASURED for claim in content["claims"])
-    for figure in content["figures"]:
-        assert (out / figure["png"]).exists()
-        assert (out / figure["svg"]).exists()
-        assert (out / figure["rows"]).exists()
-        assert figure["reading"].endswith(".")
-        assert "nan" not in figure["reading"]
-    assert (out / content["report"]).exists()
+    assert all("nan" not in figure["reading"] for figure in content["figures"])
 
 
 def test_page_needs_nothing_else(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     out = quick[0] / "out"
     page = (out / "report.html").read_text()
     content = json.loads((out / "study.json").read_text())
-    for figure in content["figures"]:
-        assert f'<figure id="{figure["name"]}"' in page
     assert page.count("<svg role=") == len(content["figures"])
     for claim in study("ns2-cbr").paper.judged:
         assert f'<tr id="{claim.id}">' in page

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
-from dumbbell.studies import Done, Verdict
+from dumbbell.studies import Done, Study, Verdict
 from whole_verdicts import unlike_whole
 
-__all__ = ["check_quick", "table", "verdicts"]
+__all__ = ["check_quick", "check_quick_in", "table", "verdicts"]
 
 
 def table(done: Done, name: str) -> list[dict[str, str]]:
@@ -25,8 +26,13 @@ def verdicts(done: Done) -> dict[str, str]:
 
 def check_quick(ran: Done) -> None:
     """Check the properties of every quick study."""
-    content = json.loads((ran.out / "study.json").read_text())
-    assert [c["id"] for c in content["claims"]] == [c.id for c in ran.study.paper.judged]
+    check_quick_in(ran.study, ran.out)
+
+
+def check_quick_in(study: Study, out: Path) -> None:
+    """Check them in the files that a study has written."""
+    content = json.loads((out / "study.json").read_text())
+    assert [c["id"] for c in content["claims"]] == [c.id for c in study.paper.judged]
     for claim in content["claims"]:
         assert claim["verdict"] in set(Verdict)
         assert claim["rule"]
@@ -34,19 +40,19 @@ def check_quick(ran: Done) -> None:
         assert claim["measured"] or claim["verdict"] == Verdict.NOT_MEASURED
         assert claim["needs"] is None or claim["verdict"] == Verdict.NOT_SHOWN
         assert "nan" not in claim["why"].split()
-    assert unlike_whole(ran.study.name, content["claims"]) == {}
+    assert unlike_whole(study.name, content["claims"]) == {}
     assert content["figures"]
-    page = ran.report.read_text()
+    page = (out / content["report"]).read_text()
     for figure in content["figures"]:
-        assert all((ran.out / figure[key]).stat().st_size > 0 for key in ("png", "svg", "rows"))
+        assert all((out / figure[key]).stat().st_size > 0 for key in ("png", "svg", "rows"))
         assert f'<figure id="{figure["name"]}"' in page
         assert figure["reading"].endswith(".")
         assert "nan" not in figure["reading"].split()
     shown = {f["name"] for f in content["figures"]} | {t["name"] for t in content["tables"]}
-    for exhibit in ran.study.paper.exhibits:
+    for exhibit in study.paper.exhibits:
         assert set(exhibit.here) <= shown, exhibit.id
-    if ran.study.paper.listed:
+    if study.paper.listed:
         assert all(c["verdict"] != Verdict.NOT_MEASURED for c in content["claims"])
         assert {"report-claims", "report-exhibits", "report-setup"} <= shown
     for table in content["tables"]:
-        assert (ran.out / table["rows"]).stat().st_size > 0
+        assert (out / table["rows"]).stat().st_size > 0
