@@ -13,6 +13,7 @@ from dumbbell.plots.accessor import write
 from dumbbell.plots.dodge import dodged
 from dumbbell.plots.size import NAMED, SCREEN, size_of
 from dumbbell.plots.style import distinct, ranked
+from figures_drawn import drawn
 from required import require_packages
 
 require_packages("matplotlib")
@@ -62,33 +63,25 @@ def test_a_figure_has_the_width_that_is_printed(tmp_path: Path, width: str, pane
 
 
 def test_text_is_legible_at_the_printed_width() -> None:
-    from dumbbell.plots.draw import draw
-
     for size in NAMED.values():
-        figure = draw(picture(source="small print"), size)
+        figure = drawn(picture(source="small print"), size)
         figure.canvas.draw()
         sizes = [float(label.get_fontsize()) for ax in figure.axes for label in ax.get_xticklabels()]
         assert min(sizes) >= 7
 
 
 def test_a_slide_keeps_its_ratio() -> None:
-    from dumbbell.plots.draw import draw
-
-    width, height = draw(picture(), NAMED["slide"]).get_size_inches()
+    width, height = drawn(picture(), NAMED["slide"]).get_size_inches()
     assert height / width == pytest.approx(9 / 16)
 
 
 def test_panels_move_below_each_other_where_they_would_be_too_narrow() -> None:
-    from dumbbell.plots.draw import draw
-
-    assert len({round(ax.get_position().x0, 3) for ax in draw(picture(panels=3), NAMED["column"]).axes}) == 1
-    assert len({round(ax.get_position().x0, 3) for ax in draw(picture(panels=3)).axes}) == 3
+    assert len({round(ax.get_position().x0, 3) for ax in drawn(picture(panels=3), NAMED["column"]).axes}) == 1
+    assert len({round(ax.get_position().x0, 3) for ax in drawn(picture(panels=3)).axes}) == 3
 
 
 def test_no_empty_band_above_the_panels() -> None:
-    from dumbbell.plots.draw import draw
-
-    figure = draw(Picture("n", "A title", "", [Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.ones(2))])]))
+    figure = drawn(Picture("n", "A title", "", [Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.ones(2))])]))
     height = figure.get_size_inches()[1]
     assert (1 - figure.axes[0].get_position().y1) * height < 0.5  # inches: the title's line and a gap
 
@@ -157,7 +150,6 @@ def test_ordered_values_get_lighter_in_order() -> None:
 
 
 def test_few_values_are_not_a_box() -> None:
-    from dumbbell.plots.draw import draw
     from dumbbell.plots.interactive import figure
 
     def boxes(n: int) -> tuple[int, int]:
@@ -165,7 +157,7 @@ def test_few_values_are_not_a_box() -> None:
         curve = Curve("a", "reno", np.zeros(1), np.median(dots, axis=1), dots=dots, kind="box")
         one = Picture("n", "t", "", [Panel("", "", "y", [curve], categories=["p"])])
         (mark,) = [mark for mark in figure(one)["panels"][0]["marks"] if mark["kind"] == "boxes"]
-        return len(draw(one).axes[0].patches), sum(quartile is not None for quartile in mark["q1"])
+        return len(drawn(one).axes[0].patches), sum(quartile is not None for quartile in mark["q1"])
 
     assert [boxes(n) for n in (1, 3, 4)] == [(0, 0)] * 3
     assert [boxes(n) for n in (5, 30)] == [(1, 1)] * 2

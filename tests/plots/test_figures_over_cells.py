@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,19 +24,11 @@ from dumbbell.plots.size import SCREEN
 from dumbbell.plots.style import look
 from dumbbell.report.reading import extremes
 from dumbbell.results import Run
-from required import require_packages
+from figures_drawn import drawn
+from scenario_texts import BASE
 
-SCENARIO = Scenario.from_toml("""
-    name = "made up"
-    duration = "1 s"
-    [network]
-    topology = "dumbbell"
-    bottleneck = { rate = "10 Mbit/s", delay = "18 ms" }
-    access = { rate = "100 Mbit/s", delay = "1 ms" }
-    [[flows]]
-    name = "a"
-    variant = "reno"
-""")
+SCENARIO = Scenario.from_toml(BASE, {"name": "made up", "seed": 1, "flows": [{"name": "a", "variant": "reno"}]})
+AXES = {"variant": "flows.a.variant", **{key: f"network.bottleneck.{key}" for key in ("rate", "delay", "queue")}}
 CELLS = [kind for kind, of in KINDS.items() if "where" in of.options and "window_s" not in of.options]
 
 
@@ -68,6 +62,11 @@ def sweep(cells: list[dict[str, Any]], repetitions: int, seed: int = 1) -> Resul
             row = flow("a", float(random.uniform(1e6, 9e6))) | {"variant": {"bbr": "bbr1"}.get(variant, variant)}
             runs.append((cell, [row], [queue(float(random.uniform(1, 30)))]))
     return results_of(runs)
+
+
+def cells_of(**values: Iterable[str]) -> list[dict[str, Any]]:
+    """Return each combination of the values on some axes; those of the last axis change first."""
+    return [dict(zip([AXES[key] for key in values], chosen, strict=True)) for chosen in product(*values.values())]
 
 
 def labels(picture: Picture, panel: int = 0) -> list[str]:
@@ -115,7 +114,7 @@ def test_one_value_in_two_spellings_stays_two_words() -> None:
 
 
 def test_lines_join_numbers_by_size() -> None:
-    cells = [{"network.bottleneck.rate": r} for r in ("12 Mbit/s", "2 Mbit/s", "40 Mbit/s", "4 Mbit/s")]
+    cells = cells_of(rate=("12 Mbit/s", "2 Mbit/s", "40 Mbit/s", "4 Mbit/s"))
     (panel,) = make(sweep(cells, 5), "lines").panels
     (curve,) = panel.curves
     assert curve.kind == "line"
@@ -126,7 +125,7 @@ def test_lines_join_numbers_by_size() -> None:
 
 
 def test_nothing_joins_words() -> None:
-    cells = [{"network.bottleneck.queue": q} for q in ("droptail", "codel", "pie")]
+    cells = cells_of(queue=("droptail", "codel", "pie"))
     (panel,) = make(sweep(cells, 5), "lines").panels
     assert list(panel.categories) == ["droptail", "codel", "pie"]
     assert {curve.kind for curve in panel.curves} == {"points"}
@@ -134,14 +133,14 @@ def test_nothing_joins_words() -> None:
 
 
 def test_the_number_is_across_and_the_variant_has_the_curves() -> None:
-    cells = [{"flows.a.variant": v, "network.bottleneck.rate": r} for v in ("reno", "vegas") for r in ("9 Mbit/s", "4 Mbit/s")]  # noqa: E501 # fmt: skip
+    cells = cells_of(variant=("reno", "vegas"), rate=("9 Mbit/s", "4 Mbit/s"))
     picture = make(sweep(cells, 3), "lines")
     assert picture.panels[0].x_label == "bottleneck.rate, Mbit/s"
     assert labels(picture) == ["reno", "vegas"]
 
 
 def test_the_title_names_the_interval_and_n() -> None:
-    cells = [{"network.bottleneck.rate": r} for r in ("1 Mbit/s", "2 Mbit/s")]
+    cells = cells_of(rate=("1 Mbit/s", "2 Mbit/s"))
     assert make(sweep(cells, 5), "lines").title.endswith(
         "median and its 95 % interval, n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}5"
     )
@@ -150,10 +149,7 @@ def test_the_title_names_the_interval_and_n() -> None:
 
 def test_cells_are_never_pooled() -> None:
     # Three swept paths: two in each panel, the third has panels of its own.
-    cells = [
-        {"flows.a.variant": v, "network.bottleneck.rate": r, "network.bottleneck.delay": d}
-        for v in ("reno", "vegas") for r in ("1 Mbit/s", "2 Mbit/s") for d in ("30 ms", "4 ms")
-    ]  # fmt: skip
+    cells = cells_of(variant=("reno", "vegas"), rate=("1 Mbit/s", "2 Mbit/s"), delay=("30 ms", "4 ms"))
     results = sweep(cells, 3)
     for kind in ("lines", "bars", "box", "heatmap", "cdf", "plane"):
         picture = make(results, kind)
@@ -171,8 +167,8 @@ def test_cells_are_never_pooled() -> None:
 
 
 def test_too_many_panels_name_the_option_that_helps() -> None:
-    cells = [{"flows.a.variant": v, "network.bottleneck.rate": f"{r} Mbit/s", "network.bottleneck.delay": f"{d} ms"}
-             for v in ("reno", "vegas") for r in (1, 2) for d in range(1, 14)]  # fmt: skip
+    delays = [f"{n} ms" for n in range(1, 14)]
+    cells = cells_of(variant=("reno", "vegas"), rate=("1 Mbit/s", "2 Mbit/s"), delay=delays)
     results = sweep(cells, 1)
     with pytest.raises(DumbbellError, match=r"13 panels would be needed, for each value of 'bottleneck\.delay'"):
         make(results, "lines", x="rate", by="variant")
@@ -186,7 +182,7 @@ def test_too_many_panels_name_the_option_that_helps() -> None:
 
 def test_a_box_is_at_the_label_of_its_name() -> None:
     # The alias bbr and the variant bbr1: a column of variants is determined by the swept path and adds nothing.
-    cells = [{"flows.a.variant": v} for v in ("bbr", "bbr1")]
+    cells = cells_of(variant=("bbr", "bbr1"))
     (panel,) = make(sweep(cells, 5), "box").panels
     assert list(panel.categories) == ["bbr", "bbr1"]
     (curve,) = panel.curves
@@ -194,7 +190,7 @@ def test_a_box_is_at_the_label_of_its_name() -> None:
 
 
 def test_bbr_and_bbr1_look_different_where_both_are_curves() -> None:
-    cells = [{"flows.a.variant": v} for v in ("bbr", "bbr1")]
+    cells = cells_of(variant=("bbr", "bbr1"))
     for kind in ("cdf", "ellipse"):
         picture = make(sweep(cells, 6), kind)
         shown = {curve.label: look(curve.look) for curve in picture.panels[0].curves}
@@ -203,7 +199,7 @@ def test_bbr_and_bbr1_look_different_where_both_are_curves() -> None:
 
 
 def test_few_runs_are_explained() -> None:
-    cells = [{"flows.a.variant": v} for v in ("reno", "vegas")]
+    cells = cells_of(variant=("reno", "vegas"))
     assert "no box" in make(sweep(cells, 3), "box").note
     assert "no box" not in make(sweep(cells, 30), "box").note
 
@@ -212,7 +208,7 @@ def test_few_runs_are_explained() -> None:
 
 
 def test_few_values_are_marked_and_every_curve_has_its_dash() -> None:
-    cells = [{"flows.a.variant": v} for v in ("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "bbr1")]
+    cells = cells_of(variant=("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr", "bbr1"))
     curves = make(sweep(cells, 5), "cdf").panels[0].curves
     steps, points = ([c for c in curves if c.kind == kind] for kind in ("steps", "points"))
     assert len({look(c.look).dash for c in steps}) == 8
@@ -315,10 +311,7 @@ def test_a_title_of_the_lower_panel_leaves_no_empty_band_above() -> None:
 
 
 def test_the_arrow_to_the_better_corner_covers_no_cell() -> None:
-    require_packages("matplotlib")
-    from dumbbell.plots.draw import draw
-
-    (ax,) = draw(make(clouds({"reno": [(30, 5), (29, 6)], "bbr": [(1, 9), (2, 8)]}), "ellipse")).axes
+    (ax,) = drawn(make(clouds({"reno": [(30, 5), (29, 6)], "bbr": [(1, 9), (2, 8)]}), "ellipse")).axes
     assert ax.get_title(loc="right").startswith("better")
     assert not ax.texts  # no words within the axes
 
@@ -346,14 +339,13 @@ def test_a_slit_is_relative_to_the_panel() -> None:
 
 
 def test_a_sweep_is_a_path_with_its_parameters() -> None:
-    cells = [{"flows.a.variant": v, "network.bottleneck.rate": r}
-             for v in ("reno", "vegas") for r in ("12 Mbit/s", "3 Mbit/s", "6 Mbit/s")]  # fmt: skip
+    cells = cells_of(variant=("reno", "vegas"), rate=("12 Mbit/s", "3 Mbit/s", "6 Mbit/s"))
     picture = make(sweep(cells, 6), "plane")
     paths = [c for c in picture.panels[0].curves if c.kind == "line"]
     assert [(c.label, list(c.texts)) for c in paths] == [("reno", ["3", "6", "12"]), ("vegas", ["3", "6", "12"])]
     assert len([c for c in picture.panels[0].curves if c.kind == "outline"]) == 6
     assert "bottleneck.rate, Mbit/s" in picture.note
-    words = [{"network.bottleneck.queue": q} for q in ("droptail", "codel")]
+    words = cells_of(queue=("droptail", "codel"))
     (panel,) = make(sweep(words, 6), "plane").panels
     assert "line" not in {c.kind for c in panel.curves}  # words have no path
 
@@ -386,7 +378,7 @@ def test_the_command_line_lists_every_kind() -> None:
 
 
 def test_every_figure_names_its_data() -> None:
-    cells = [{"flows.a.variant": v, "network.bottleneck.rate": r} for v in ("reno", "vegas") for r in ("1 Mbit/s", "9 Mbit/s")]  # noqa: E501 # fmt: skip
+    cells = cells_of(variant=("reno", "vegas"), rate=("1 Mbit/s", "9 Mbit/s"))
     for kind in set(CELLS) - {"matrix"}:
         assert make(sweep(cells, 2), kind).source.startswith("made up · seed 1 · 8 runs in 4 cells · Dumbbell "), kind
 
@@ -443,11 +435,8 @@ def test_no_results_make_a_figure_fail_or_show_nothing(results: Results, kind: s
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(anything(), st.sampled_from(CELLS))
 def test_every_figure_can_be_drawn(results: Results, kind: str) -> None:
-    require_packages("matplotlib")
-    from dumbbell.plots.draw import draw
-
     try:
         picture = make(results, kind)
     except DumbbellError:
         return
-    draw(picture).canvas.draw()
+    drawn(picture).canvas.draw()

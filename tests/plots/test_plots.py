@@ -19,7 +19,9 @@ from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, sa
 from dumbbell.plots.catalog import KINDS, make
 from dumbbell.plots.downsample import distinct
 from dumbbell.plots.spec import Span
+from figures_drawn import drawn
 from required import require_packages
+from scenario_texts import PAIR
 
 require_packages("matplotlib")
 
@@ -128,12 +130,10 @@ def test_other_kinds_of_panels(tmp_path: Path) -> None:
 
 
 def test_shared_axes_show_the_largest_value_of_any_panel(tmp_path: Path) -> None:
-    from dumbbell.plots.draw import draw
-
     small, large = (
         Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.array([0.0, top]))]) for top in (1.0, 9.0)
     )
-    figure = draw(Picture("shared", "t", "r", [small, large], columns=2, share_y=True))
+    figure = drawn(Picture("shared", "t", "r", [small, large], columns=2, share_y=True))
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
     assert figure.axes[0].get_ylim()[1] >= 9
     assert tmp_path.exists()
@@ -150,8 +150,6 @@ def test_several_at_a_time(tmp_path: Path) -> None:
 
 
 def test_ids_of_figures_on_one_page_differ(tmp_path: Path) -> None:
-    import re
-
     first, second = (set(re.findall(r'\bid="([^"]+)"', save(picture(n), tmp_path).inline)) for n in ("a", "b"))
     assert first
     assert not first & second
@@ -216,28 +214,8 @@ def test_an_ellipse_holds_one_standard_deviation() -> None:
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    text = """
-        name = "pairs"
-        duration = "3 s"
-        repetitions = 3
-        start_jitter = "100 ms"
-        [network]
-        topology = "dumbbell"
-        bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "15 packets" } }
-        access = { rate = "100 Mbit/s", delay = "1 ms" }
-        [[flows]]
-        name = "a"
-        variant = "newreno"
-        [[flows]]
-        name = "b"
-        variant = "newreno"
-        [trace]
-        series = true
-        [sweep]
-        "flows.a.variant" = ["newreno", "vegas"]
-        "flows.b.variant" = ["newreno", "vegas"]
-    """
-    return dumbbell.run(Scenario.from_toml(text), out=tmp_path_factory.mktemp("pairs") / "out")
+    changes = {"duration": "3 s", "repetitions": 3, "flows.b.start": "0 s", "trace.series": True}
+    return dumbbell.run(Scenario.from_toml(PAIR, changes), out=tmp_path_factory.mktemp("pairs") / "out")
 
 
 OF_APPLICATIONS = {"video", "waterfall", "voice", "responsiveness", "slowdown"}
@@ -320,10 +298,8 @@ def test_each_kind_of_figure_is_a_method_with_its_options() -> None:
 
 
 def test_an_axis_from_zero_has_room_above_close_values() -> None:
-    from dumbbell.plots.draw import draw
-
     # Of 40 to 42, matplotlib's margin is 5 % of 2; from zero it is 5 % of 42.
     panel = Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.array([40.0, 42.0]), kind="points")])
-    bottom, top = draw(Picture("close", "t", "r", [panel])).axes[0].get_ylim()
+    bottom, top = drawn(Picture("close", "t", "r", [panel])).axes[0].get_ylim()
     assert bottom == 0
     assert top == pytest.approx(42 * 1.05)

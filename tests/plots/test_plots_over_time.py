@@ -17,7 +17,7 @@ from dumbbell.plots.downsample import merged, summary_of_steps
 from dumbbell.plots.over_time import AFTER_TIMEOUT, flow_looks
 from dumbbell.plots.phase_bands import HATCHES
 from dumbbell.plots.time_sequence import unwrapped
-from required import require_packages
+from figures_drawn import drawn
 
 NETWORK = """
 name = "figures"
@@ -94,10 +94,7 @@ def test_timeouts_and_losses_differ_and_the_band_is_in_the_legend(outage: Result
 
 
 def test_the_drawing_has_a_marker_for_each_event_and_a_hatch_for_each_phase(outage: Results) -> None:
-    require_packages("matplotlib")
-    from dumbbell.plots.draw import draw
-
-    figure = draw(outage.plot.cwnd().picture)
+    figure = drawn(outage.plot.cwnd().picture)
     (table,) = figure.legends
     shown = {text.get_text(): handle for text, handle in zip(table.get_texts(), table.legend_handles, strict=True)}
     assert shown["timeout"].get_marker() == "v"  # type: ignore[union-attr]

@@ -15,22 +15,15 @@ import dumbbell
 from dumbbell.cli import app
 from dumbbell.report import latex_table
 from dumbbell.report.latex import escaped
+from scenario_texts import BASE
 
-SCENARIO = """
-name = "50 % of R&D_1"
-duration = "1 s"
-repetitions = 2
-start_jitter = "50 ms"
-[network]
-topology = "dumbbell"
-bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "15 packets" } }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-[[flows]]
-name = "a_b"
-variant = "reno"
-[sweep]
-"flows.a_b.variant" = ["reno", "vegas"]
-"""
+NAMED = {
+    "name": "50 % of R&D_1",
+    "duration": "1 s",
+    "flows": [{"name": "a_b", "variant": "reno"}],
+    "sweep": {"flows.a_b.variant": ["reno", "vegas"]},
+}
+"""Changes to the base scenario: names with characters that are commands of LaTeX."""
 
 
 def rows_of(latex: str) -> list[list[str]]:
@@ -104,7 +97,7 @@ def test_any_table_is_well_formed(table: tuple[list[str], list[tuple[object, ...
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("latex") / "out"
-    dumbbell.run(dumbbell.Scenario.from_toml(SCENARIO), out=place, jobs=1)
+    dumbbell.run(dumbbell.Scenario.from_toml(BASE, NAMED), out=place, jobs=1)
     return place
 
 
@@ -126,7 +119,7 @@ def test_stats_and_compare_print_latex(folder: Path) -> None:
 
 def test_run_prints_latex(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
-    file.write_text(SCENARIO)
+    file.write_text(dumbbell.Scenario.from_toml(BASE, NAMED).to_toml())
     done = CliRunner().invoke(app, ["run", str(file), "--format", "latex"])
     assert done.exit_code == 0, done.output
     assert r"\caption{50 \% of R\&D\_1: flows" in done.stdout

@@ -26,41 +26,32 @@ from dumbbell.plots.style import FAMOUS, LOOKS
 from dumbbell.plots.web import DARK_PAPER, contrast, on_dark, pack, script, style
 from dumbbell.report import write_results_report
 from dumbbell.studies import Done
+from scenario_texts import PAIR
 
 LARGEST = 2_000_000
 """Bytes of an ordinary report's page at most."""
 
-SWEEP = """
-name = "sweep"
-description = "two variants at two rates"
-duration = "20 s"
-repetitions = 3
-start_jitter = "100 ms"
-[network]
-bottleneck = { rate = "20 Mbit/s", delay = "20 ms", queue = { discipline = "droptail", limit = "60 packets" } }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-[[flows]]
-name = "a"
-variant = "cubic"
-[[flows]]
-name = "b"
-variant = "reno"
-start = "1 s"
-[trace]
-series = true
-[capture]
-at = ["sender", "receiver"]
-[sweep]
-"flows.a.variant" = ["cubic", "bbr1"]
-"network.bottleneck.rate" = ["500 kbit/s", "20 Mbit/s"]
-"""
+SWEEP = {
+    "name": "sweep",
+    "description": "two variants at two rates",
+    "duration": "20 s",
+    "repetitions": 3,
+    "network.bottleneck.delay": "20 ms",
+    "network.bottleneck.queue.limit": "60 packets",
+    "flows.a.variant": "cubic",
+    "flows.b.variant": "reno",
+    "trace.series": True,
+    "capture.at": ["sender", "receiver"],
+    "sweep": {"flows.a.variant": ["cubic", "bbr1"], "network.bottleneck.rate": ["500 kbit/s", "20 Mbit/s"]},
+}
+"""Changes to the scenario of a pair."""
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, done: Callable[[str], Done]) -> dict[str, Path]:
     """Make a page of every kind."""
     out = tmp_path_factory.mktemp("pages")
-    results = dumbbell.run(Scenario.from_toml(SWEEP), out=out / "runs")
+    results = dumbbell.run(Scenario.from_toml(PAIR, SWEEP), out=out / "runs")
     captures = results.captures(len(results.runs) - 1)
     a, b = captures["sender"], captures["receiver"]
     return {

@@ -13,30 +13,7 @@ import pytest
 import dumbbell
 from dumbbell import Results, ResultsError, Scenario
 from dumbbell.results.statistics.changes import compare
-
-PAIR = """
-name = "pair"
-description = "what a pair does"
-duration = "4 s"
-repetitions = 5
-start_jitter = "200 ms"
-[network]
-topology = "dumbbell"
-bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "15 packets" } }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-[[flows]]
-name = "a"
-variant = "newreno"
-[[flows]]
-name = "b"
-variant = "newreno"
-start = "1 s"
-[trace]
-series = ["flows", "queues", "drops"]
-[sweep]
-"flows.a.variant" = ["newreno", "vegas"]
-"flows.b.variant" = ["newreno", "vegas"]
-"""
+from scenario_texts import PAIR
 
 
 @pytest.fixture(scope="module")

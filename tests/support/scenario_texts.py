@@ -1,6 +1,6 @@
-"""Scenario files: a small one, and one with every key."""
+"""Scenario files: a small one, two flows with swept variants, and one with every key."""
 
-__all__ = ["BASE", "FULL"]
+__all__ = ["BASE", "FULL", "PAIR"]
 
 BASE = """
 name = "base"
@@ -29,6 +29,30 @@ name = "cbr"
 transport = "udp"
 at = "routers"
 application = { kind = "cbr", rate = "1 Mbit/s", packet = "1000 bytes" }
+"""
+
+PAIR = """
+name = "pair"
+description = "what a pair does"
+duration = "4 s"
+repetitions = 5
+start_jitter = "200 ms"
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "15 packets" } }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+[[flows]]
+name = "a"
+variant = "newreno"
+[[flows]]
+name = "b"
+variant = "newreno"
+start = "1 s"
+[trace]
+series = ["flows", "queues", "drops"]
+[sweep]
+"flows.a.variant" = ["newreno", "vegas"]
+"flows.b.variant" = ["newreno", "vegas"]
 """
 
 FULL = """
