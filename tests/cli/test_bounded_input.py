@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BASE
@@ -127,11 +129,10 @@ def test_controls_of_the_terminal_are_shown_as_codes() -> None:
     assert visible("a\x1b[31mb\u202ec\x7f\td") == "a\\x1b[31mb\\u202ec\\x7f\td"
 
 
-def test_names_with_markup_and_controls_are_data(tmp_path: Path) -> None:
+def test_names_with_markup_and_controls_are_data(cli: Callable[..., Any], tmp_path: Path) -> None:
     name = r'name = "a [/b] \u001b[31m <!--<script>"'
     (tmp_path / "s.toml").write_text(SHORT.replace('name = "tcp"', name).replace('"base"', '"delay [/ms] \\u001b[2J"'))
-    command = [sys.executable, "-m", "dumbbell", "run", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = cli("run", "s.toml", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert r"a [/b] \x1b[31m <!--<script>" in done.stdout and r"delay [/ms] \x1b[2J" in done.stdout

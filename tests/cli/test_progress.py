@@ -20,12 +20,18 @@ from dumbbell.kernel.host import host_kernel
 LONG = "A sweep of buffers and round-trip times [for three variants]"
 
 
-def frames(monkeypatch: pytest.MonkeyPatch, width: int, name: str, done: int, of: int, **unit: str) -> list[str]:
-    """Return the lines that a terminal of this width shows for a task."""
+def terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> io.StringIO:
+    """Give the command line a terminal of this width; return what it shows."""
     screen = io.StringIO()
     console = Console(file=screen, width=width, force_terminal=True, highlight=False, soft_wrap=True)
     monkeypatch.setattr(output, "stderr", lambda: console)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    return screen
+
+
+def frames(monkeypatch: pytest.MonkeyPatch, width: int, name: str, done: int, of: int, **unit: str) -> list[str]:
+    """Return the lines that a terminal of this width shows for a task."""
+    screen = terminal(monkeypatch, width)
     with output.progress(name, **unit) as moved:  # type: ignore[arg-type]
         moved(0, of)
         moved(done, of)
@@ -51,10 +57,7 @@ def test_a_download_shows_its_size_in_a_narrow_terminal(monkeypatch: pytest.Monk
 
 
 def test_the_activity_before_a_run_is_beside_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = io.StringIO()
-    console = Console(file=screen, width=100, force_terminal=True, highlight=False, soft_wrap=True)
-    monkeypatch.setattr(output, "stderr", lambda: console)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    screen = terminal(monkeypatch, 100)
     with output.progress("first") as moved:
         moved(0, 2)
         activity.report("calibrating, 3 of 200 paths")

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ import pytest
 import dumbbell.cli
 from captures import connection, pcap
 
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 SLOW = {"jinja2", "matplotlib", "numpy", "polars", "pydantic", "rich", "scipy"}
 """Libraries that take long to import."""
 FIRST = re.findall(
@@ -94,7 +96,7 @@ def test_every_command_and_option_has_a_help() -> None:
             assert all(getattr(p, "help", None) for p in one.params), one.name
 
 
-def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
+def test_unknown_commands_and_options_have_a_suggestion(cli: Cli) -> None:
     cases = {
         "rnu": "unknown command 'rnu': did you mean 'run'?",
         "stats --metrc x": "unknown option '--metrc': did you mean '--metric'?",
@@ -105,8 +107,7 @@ def test_unknown_commands_and_options_have_a_suggestion(tmp_path: Path) -> None:
         "plot x -o y.png": "-o: use --out",
     }
     for args, message in cases.items():
-        call = [sys.executable, "-m", "dumbbell", *args.split()]
-        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = cli(*args.split())
         assert done.returncode == 2
         assert done.stderr.splitlines()[0] == f"error: {message}"
 
@@ -136,10 +137,9 @@ def test_bash_completes_names(words: str, completed: set[str]) -> None:
     assert {line.partition(",")[2] for line in done.stdout.splitlines()} >= completed
 
 
-def test_a_folder_named_like_a_mode_is_reached_by_its_path(tmp_path: Path) -> None:
+def test_a_folder_named_like_a_mode_is_reached_by_its_path(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "verify").mkdir()
     for place, words in (("verify", "Missing argument 'DIR'"), ("./verify", "no results here")):
-        call = [sys.executable, "-m", "dumbbell", "results", place]
-        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = cli("results", place)
         assert done.returncode == 2
         assert words in done.stderr

@@ -108,12 +108,6 @@ def test_importing_is_cheap() -> None:
     assert fresh(code).split() == [str(count), "sim", "kernel", "uml", "ssh"]
 
 
-def test_the_help_imports_no_data_library() -> None:
-    heavy = ("matplotlib", "numpy", "polars", "pydantic", "scipy")
-    code = f"import dumbbell.cli, sys; print([m for m in {heavy!r} if m in sys.modules])"
-    assert fresh(code).strip() == "[]"
-
-
 @pytest.mark.parametrize("name", [m for m in modules() if m != "dumbbell"])
 def test_no_name_shadows_a_module(name: str) -> None:
     package = importlib.import_module(name)

@@ -7,10 +7,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -96,15 +97,13 @@ def test_toml_reads(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                 Scenario.from_dict(document)
 
 
-def test_the_error_of_the_first_tutorial_is_the_real_one(tmp_path: Path) -> None:
+def test_the_error_of_the_first_tutorial_is_the_real_one(cli: Callable[..., Any], tmp_path: Path) -> None:
     page = DOCS / "tutorials" / "first-run.md"
     text = page.read_text(encoding="utf-8")
     command, expected = re.findall(r"^    \$ dumbbell (.*)\n    (error: .*)$", text, re.MULTILINE)[0]
     scenario = next(text for _, title, text in blocks(page) if title == "first.toml")
     (tmp_path / "first.toml").write_text(scenario, encoding="utf-8")
-    call = [sys.executable, "-m", "dumbbell", *shlex.split(command)]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stderr.strip() == expected
+    assert cli(*shlex.split(command)).stderr.strip() == expected
 
 
 @pytest.mark.parametrize(

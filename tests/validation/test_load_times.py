@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 import load_times
 import on_kernel
+from dumbbell.report.tables import read_table
 
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+LOAD_TIMES = read_table(load_times.DATA / "load-times.csv").records()
 
 
 def test_the_table_of_load_times_has_every_rate() -> None:
-    table = rows(load_times.DATA / "load-times.csv")
-    assert [(r["HTTP"], r["rate"]) for r in table] == [(h, rate) for h in ("h2", "h3") for rate in load_times.RATES]
+    assert [(r["HTTP"], r["rate"]) for r in LOAD_TIMES] == [
+        (h, rate) for h in ("h2", "h3") for rate in load_times.RATES
+    ]
 
 
-@pytest.mark.parametrize(
-    "row", rows(load_times.DATA / "load-times.csv"), ids=lambda row: f"{row['HTTP']}-{row['rate']}"
-)
+@pytest.mark.parametrize("row", LOAD_TIMES, ids=lambda row: f"{row['HTTP']}-{row['rate']}")
 def test_the_simulators_load_time_is_within_a_tenth_of_the_browsers(row: dict[str, str]) -> None:
     model = load_times.simulated(row["HTTP"], row["rate"])
     assert f"{model:.2f}" == row["simulator (s)"], "renew docs/data/browser"
@@ -33,10 +27,10 @@ def test_the_simulators_load_time_is_within_a_tenth_of_the_browsers(row: dict[st
 @pytest.mark.parametrize("case", on_kernel.CASES)
 def test_wifi_has_the_kernels_throughput(case: str) -> None:
     wifi, flows = on_kernel.CASES[case]
-    table = [row for row in rows(on_kernel.DATA / "on-kernel.csv") if row["medium and traffic"] == case]
+    stored = read_table(on_kernel.DATA / "on-kernel.csv").records()
+    table = [row for row in stored if row["medium and traffic"] == case]
     assert [row["flow"] for row in table] == list(flows)
-    for row, model in zip(
-        table, on_kernel.simulated(on_kernel.scenario(wifi, flows, on_kernel.REPETITIONS)), strict=True
-    ):
+    models = on_kernel.simulated(on_kernel.scenario(wifi, flows, on_kernel.REPETITIONS))
+    for row, model in zip(table, models, strict=True):
         assert on_kernel.shown(model) == row["simulator (Mbit/s)"], "renew docs/data/wifi"
         assert model.mean() == pytest.approx(float(row["kernel (Mbit/s)"].split()[0]), rel=0.05)
