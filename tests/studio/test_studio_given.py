@@ -20,35 +20,27 @@ from dumbbell.plan.text import plan_text, plan_values
 from dumbbell.studies.labs import lab, labs, start
 from dumbbell.studio import given, write
 from dumbbell.studio.any_scenario import MOST_CELLS, MOST_FLOWS, fragment
-from studio_page import ROOT, acted, require_studio
+from studio_page import ROOT, acted, assert_native, require_studio
 
-HOPS = """
-name = "two hops"
-duration = "2 s"
-repetitions = 2
-
-[network]
-topology = "parking-lot"
-hops = 2
-bottleneck = { rate = "8 Mbit/s", delay = "5 ms", queue = { limit = "30 packets" } }
-access = { rate = "100 Mbit/s", delay = "1 ms" }
-
-[[flows]]
-name = "long"
-variant = "cubic"
-
-[[flows]]
-name = "second"
-variant = "bbr3"
-enter = "r2"
-
-[[flows]]
-name = "calls"
-application = { kind = "voice" }
-
-[sweep]
-"network.bottleneck.delay" = ["5 ms", "10 ms"]
-"""
+HOPS = Scenario.from_dict(
+    {
+        "name": "two hops",
+        "duration": "2 s",
+        "repetitions": 2,
+        "network": {
+            "topology": "parking-lot",
+            "hops": 2,
+            "bottleneck": {"rate": "8 Mbit/s", "delay": "5 ms", "queue": {"limit": "30 packets"}},
+            "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
+        },
+        "flows": [
+            {"name": "long", "variant": "cubic"},
+            {"name": "second", "variant": "bbr3", "enter": "r2"},
+            {"name": "calls", "application": {"kind": "voice"}},
+        ],
+        "sweep": {"network.bottleneck.delay": ["5 ms", "10 ms"]},
+    }
+)
 
 
 @pytest.fixture
@@ -84,13 +76,12 @@ def test_the_examples_and_labs_open_with_the_plans_of_dumbbell_run() -> None:
 
 
 def test_what_a_page_cant_hold_is_refused_by_name() -> None:
-    base = Scenario.from_toml(HOPS)
     delays = [f"{n + 1} ms" for n in range(MOST_CELLS + 1)]
-    many = base.to_dict() | {"flows": [{"name": f"f{n}", "variant": "cubic"} for n in range(MOST_FLOWS + 1)]}
+    many = HOPS.to_dict() | {"flows": [{"name": f"f{n}", "variant": "cubic"} for n in range(MOST_FLOWS + 1)]}
     for scenario, message in (
-        (Scenario.from_toml(HOPS.replace('["5 ms", "10 ms"]', json.dumps(delays))),
+        (HOPS.with_changes({"sweep": {"network.bottleneck.delay": delays}}),
          "two hops: 101 cells given: the page holds at most 100: choose values with --set"),
-        (base.with_changes({"repetitions": 1001}),
+        (HOPS.with_changes({"repetitions": 1001}),
          "two hops: 2002 runs given: the page holds at most 2000: set fewer repetitions"),
         (Scenario.from_dict(many), "two hops: 65 flows given: the page holds at most 64"),
     ):  # fmt: skip
@@ -101,7 +92,7 @@ def test_what_a_page_cant_hold_is_refused_by_name() -> None:
 
 def test_a_wrong_file_has_the_message_of_dumbbell_run(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
-    wrong.write_text(HOPS.replace("cubic", "cubik").replace("hops = 2", "hops = 0"))
+    wrong.write_text(HOPS.to_toml().replace("cubic", "cubik").replace("hops = 2", "hops = 0"))
     answers = [CliRunner().invoke(app, [command, str(wrong)]) for command in ("run", "studio")]
     messages = [str(answer.exception) for answer in answers]
     assert messages[0] == messages[1]
@@ -111,28 +102,25 @@ def test_a_wrong_file_has_the_message_of_dumbbell_run(tmp_path: Path) -> None:
 
 
 def test_a_link_holds_the_scenario() -> None:
-    packed = fragment(Scenario.from_toml(HOPS)).removeprefix("given=")
+    packed = fragment(HOPS).removeprefix("given=")
     assert re.fullmatch(r"[\w-]+", packed)
     content = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
-    assert json.loads(content) == given(Scenario.from_toml(HOPS))
+    assert json.loads(content) == given(HOPS)
 
 
 def test_the_page_runs_each_cell_repetition_and_link(engine: None, tmp_path: Path) -> None:  # noqa: ARG001
     file = tmp_path / "hops.toml"
-    file.write_text(HOPS)
+    file.write_text(HOPS.to_toml())
     out = tmp_path / "hops.html"
     done = CliRunner().invoke(app, ["studio", str(file), "--set", "duration=1 s", "--out", str(out)])
     assert done.exit_code == 0, done.output
     wifi = Scenario.load(ROOT / "examples" / "wifi.toml", {"duration": "2 s", "measure_from": "0 s"})
     page = out.read_text(encoding="utf-8")
     found = acted(page, "given", tmp_path / "profile", {"fragment": fragment(wifi)})
-    scenario = Scenario.from_toml(HOPS, {"duration": "1 s"})
+    scenario = HOPS.with_changes({"duration": "1 s"})
     places = [(scenario, 0, 0), (scenario, 1, 0), (scenario, 1, 1), (scenario, 1, 1), (wifi, 0, 0), (wifi, 1, 0)]
     for report, (of, cell, repetition) in zip(found["runs"], places, strict=True):
-        expected = native(of, cell, repetition)
-        results = json.loads(report["text"])
-        assert json.dumps(results["flows"]) == json.dumps(expected.rows.flows)
-        assert json.dumps(results["queues"]) == json.dumps(expected.rows.queues)
+        assert_native(report, native(of, cell, repetition))
     assert found["runs"][3]["link"] == "#cell=1&repetition=1&link=r2-%3Er3"
     assert found["names"] == ["1 long", "2 second", "3 calls"]
     queues = {queue["name"]: queue for queue in native(scenario, 1, 1).rows.queues}

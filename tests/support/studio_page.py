@@ -12,7 +12,7 @@ from browser import posted
 from dumbbell.studio import write
 from required import require, require_programs
 
-__all__ = ["FOLDER", "ROOT", "SCENARIO", "acted", "curve", "in_node", "require_studio"]
+__all__ = ["FOLDER", "ROOT", "SCENARIO", "acted", "assert_native", "curve", "in_node", "require_studio"]
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
@@ -41,6 +41,13 @@ def in_node(script: str, given: object) -> list[Any]:
     assert done.returncode == 0, done.stderr
     answers: list[Any] = json.loads(done.stdout)
     return answers
+
+
+def assert_native(report: dict[str, Any], output: Any) -> None:
+    """Assert that the results that the page shows are those of the native simulator."""
+    results = json.loads(report["text"])
+    for rows in ("flows", "queues"):
+        assert json.dumps(results[rows]) == json.dumps(getattr(output.rows, rows))
 
 
 def acted(
