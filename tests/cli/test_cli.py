@@ -84,6 +84,11 @@ def test_options_change_the_scenario(cli: Cli, base_file: Path) -> None:
         (["disciplines", "rde"], "unknown queue discipline"),
         (["stacks", "ns3"], "did you mean 'ns2'?"),
         (["nonsense"], "nonsense"),
+        (["report", "."], "neither results"),
+        (["study", "show", "ns2"], "unknown study 'ns2'"),
+        (["study", "run"], "NAME"),
+        (["study", "run", "nothing"], "unknown study 'nothing'"),
+        (["study", "run", "ns2-cbr", "--quick", "--out", "base.toml"], "base.toml"),
     ],
 )
 def test_wrong_use_ends_with_2_and_a_message(cli: Cli, base_file: Path, args: list[str], part: str) -> None:

@@ -32,13 +32,13 @@ COMMANDS = {
     "uml": ["run", "base.toml", *REAL, "--backend", "uml"],
     "kernel build": ["kernel", "build"],
 }
+System = tuple[str, dict[str, list[Any]]]
+"""Name of an emulated system; by command, exit code, stdout and stderr."""
 REFUSED = {"kernel", "uml", "kernel build"}
 
 
 @pytest.fixture(scope="module", params=["darwin", "win32"])
-def system(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, dict[str, list[Any]]]:
+def system(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> System:
     """Run all commands on an emulated system: its name; for each command its exit code and output."""
     place = tmp_path_factory.mktemp(request.param)
     (place / "base.toml").write_text(BASE, encoding="utf-8")
@@ -50,14 +50,14 @@ def system(
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - REFUSED))
-def test_what_is_portable_runs(system: tuple[str, dict[str, list[Any]]], command: str) -> None:
+def test_what_is_portable_runs(system: System, command: str) -> None:
     code, out, err = system[1][command]
     assert code == 0, err
     assert out or err
 
 
 @pytest.mark.parametrize("command", sorted(REFUSED))
-def test_a_kernel_back_end_is_refused_in_one_line(system: tuple[str, dict[str, list[Any]]], command: str) -> None:
+def test_a_kernel_back_end_is_refused_in_one_line(system: System, command: str) -> None:
     name, found = system
     code, out, err = found[command]
     assert (code, out) == (2, "")
@@ -67,6 +67,6 @@ def test_a_kernel_back_end_is_refused_in_one_line(system: tuple[str, dict[str, l
     assert {"darwin": "Darwin", "win32": "Windows"}[name] in line
 
 
-def test_the_report_of_features_names_the_system(system: tuple[str, dict[str, list[Any]]]) -> None:
+def test_the_report_of_features_names_the_system(system: System) -> None:
     name, found = system
     assert {"darwin": "Darwin 24.0", "win32": "Windows 11"}[name] in found["doctor"][1]

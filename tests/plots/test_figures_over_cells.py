@@ -99,15 +99,14 @@ def test_an_axis_is_logarithmic_where_values_grow_by_a_factor(words: list[str], 
     assert AxisValues.of(words).log is log
 
 
-@pytest.mark.parametrize("words", [["cubic", "2 Mbit/s"], ["1 bdp", "20 packets"], ["1 s", "1 Mbit/s"], ["nan", "1"]])
+MIXED = [["cubic", "2 Mbit/s"], ["1 bdp", "20 packets"], ["1 s", "1 Mbit/s"], ["nan", "1"]]
+
+
+@pytest.mark.parametrize("words", [*MIXED, ["1 s", "1000 ms"]])
 def test_words_and_mixed_units_keep_the_order_of_the_sweep(words: list[str]) -> None:
     axis = AxisValues.of(words)
     assert not axis.numeric
     assert list(axis.words) == words
-
-
-def test_one_value_in_two_spellings_stays_two_words() -> None:
-    assert not AxisValues.of(["1 s", "1000 ms"]).numeric
 
 
 # ------------------------------------------------------------ lines

@@ -18,11 +18,13 @@ require_packages("matplotlib")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DATA = DOCS / "data" / "studies"
+Generator = dict[str, ModuleType]
+"""Modules of the documentation's generator by name."""
 LISTED = [study for study in studies().values() if study.paper.listed]
 
 
 @pytest.fixture
-def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+def generator(monkeypatch: pytest.MonkeyPatch) -> Generator:
     monkeypatch.syspath_prepend(DOCS / "generator")
     return {n: __import__(n) for n in ("five_reports", "studies_reference", "verdict_grid")}
 
@@ -44,7 +46,7 @@ def test_the_data_have_every_claim_of_a_whole_run(study: Study) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "linux").glob("*.json")), ids=lambda p: p.stem)
-def test_the_decisive_cells_on_linux_are_those_of_the_study(generator: dict[str, ModuleType], path: Path) -> None:
+def test_the_decisive_cells_on_linux_are_those_of_the_study(generator: Generator, path: Path) -> None:
     found = next(study for study in LISTED if study.name == path.stem)
     assert found.kernel is not None
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -60,7 +62,7 @@ def test_the_decisive_cells_on_linux_are_those_of_the_study(generator: dict[str,
     assert f"{{{{ study-linux: {path.stem} }}}}" in page
 
 
-def test_the_counts_of_the_page_are_those_of_the_data(generator: dict[str, ModuleType]) -> None:
+def test_the_counts_of_the_page_are_those_of_the_data(generator: Generator) -> None:
     page = generator["five_reports"]
     found = page.reports()
     assert [r.study.name for r in found] == [s.name for s in LISTED]
@@ -84,9 +86,7 @@ def test_the_counts_of_the_page_are_those_of_the_data(generator: dict[str, Modul
     assert sum(line.startswith("    | ") for line in lines) == sum(counts.values()) + len(found)
 
 
-def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(
-    generator: dict[str, ModuleType], tmp_path: Path
-) -> None:
+def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(generator: Generator, tmp_path: Path) -> None:
     page = generator["five_reports"]
     found = page.reports()
     report = found[0]
@@ -101,20 +101,20 @@ def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(
         assert f"**{own}**" in text
 
 
-def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator: dict[str, ModuleType]) -> None:
+def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator: Generator) -> None:
     video = next(s for s in LISTED if s.name == "video-real-traffic")
     text = generator["five_reports"]._words(video, video.claim("values-load-wifi"))
     assert text == "Vegas 124 sec, Veno 109 sec (Wi-Fi, video load time). Its values: Veno 109 s; Vegas 124 s."
 
 
-def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: dict[str, ModuleType]) -> None:
+def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: Generator) -> None:
     known = {f"{s.name}/{c.id}" for s in LISTED for c in s.paper.judged}
     for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
         assert set(lesson["verdicts"]) <= known, lesson["title"]
         assert set(lesson["verdicts"].values()) <= set(generator["five_reports"].VERDICTS)
 
 
-def test_every_lesson_is_shown(generator: dict[str, ModuleType]) -> None:
+def test_every_lesson_is_shown(generator: Generator) -> None:
     # A verdict that changes takes its lesson from the page; then the lesson's text is to be revised.
     page = generator["five_reports"]
     text = page.lessons(page.reports())
@@ -122,7 +122,7 @@ def test_every_lesson_is_shown(generator: dict[str, ModuleType]) -> None:
         assert lesson["title"] in text
 
 
-def test_data_of_other_claims_are_refused(generator: dict[str, ModuleType], tmp_path: Path) -> None:
+def test_data_of_other_claims_are_refused(generator: Generator, tmp_path: Path) -> None:
     for path in DATA.glob("*.json"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     path = tmp_path / f"{LISTED[0].name}.json"
@@ -133,7 +133,7 @@ def test_data_of_other_claims_are_refused(generator: dict[str, ModuleType], tmp_
         generator["five_reports"].reports(tmp_path)
 
 
-def test_the_picture_is_the_same_each_time_and_has_a_sign_for_each_verdict(generator: dict[str, ModuleType]) -> None:
+def test_the_picture_is_the_same_each_time_and_has_a_sign_for_each_verdict(generator: Generator) -> None:
     grid = generator["verdict_grid"]
     counts = {"A": {"agrees": 3, "differs": 1}, "B": {"not testable": 26}}
     assert grid.draw(counts, "Dumbbell", "png") == grid.draw(counts, "Dumbbell", "png")

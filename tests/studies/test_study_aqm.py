@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,58 +26,47 @@ def around(value: float, row: int = 0) -> Floats:
     return np.asarray(value * (1 + NOISE[row]))
 
 
-class Made:
-    """A section with made-up metrics: (metric, discipline) -> value; goodput by flow."""
-
-    def __init__(self, values: dict[tuple[str, str], float], others: tuple[str, ...] = ("",)) -> None:
-        self.values = values
-        self.names = list(dict.fromkeys(name for _, name in values))
-        self.others = list(others)
-
-    def queue(self, metric: str, name: str, other: str | None = None) -> Floats:
-        assert other is None
-        return around(self.values[metric, name], self.names.index(name))
-
-    def delay(self, name: str, other: str | None = None) -> Floats:
-        return self.queue("delay", name, other)
-
-    def goodput(self, name: str, other: str | None = None, flow: str | None = None) -> Floats:
-        return around(self.values[f"{flow or 'all'}{other or ''}", name], self.names.index(name))
-
-    def flow(self, metric: str, flow: str, name: str, other: str | None = None) -> Floats:
-        assert other is None
-        return around(self.values[f"{flow} {metric}", name], self.names.index(name))
-
-
 def made(values: dict[tuple[str, str], float], others: tuple[str, ...] = ("",)) -> Any:
-    return Made(values, others)
+    """Return a section with made-up metrics: (metric, discipline) -> value; goodput by flow."""
+    names = list(dict.fromkeys(name for _, name in values))
+
+    def get(metric: str, name: str) -> Floats:
+        return around(values[metric, name], names.index(name))
+
+    return SimpleNamespace(
+        values=values,
+        names=names,
+        others=list(others),
+        queue=get,
+        delay=lambda name: get("delay", name),
+        goodput=lambda name, other=None, flow=None: get(f"{flow or 'all'}{other or ''}", name),
+        flow=lambda metric, flow, name: get(f"{flow} {metric}", name),
+    )
 
 
-class MadePhases:
-    """Phases with made-up means: (discipline, number of the phase) -> delay, goodput."""
+def made_phases(delays: dict[str, list[float]], goodputs: dict[str, list[float]]) -> Any:
+    """Return phases with made-up means: (discipline, number of the phase) -> delay, goodput."""
 
-    def __init__(self, delays: dict[str, list[float]], goodputs: dict[str, list[float]]) -> None:
-        self.phases = CONGESTION
-        self._delays, self._goodputs = delays, goodputs
+    def delay(name: str, phase: Any) -> Floats:
+        number = CONGESTION.index(phase)
+        return around(delays[name][number], number)
 
-    def delays(self, name: str, phase: Any) -> Floats:
-        number = self.phases.index(phase)
-        return np.repeat(around(self._delays[name][number], number)[:, None], 50, axis=1)
+    def goodput(name: str, phase: Any) -> Floats:
+        number = CONGESTION.index(phase)
+        return around(goodputs[name][number], 2 * number + (name == "droptail"))
 
-    def delay(self, name: str, phase: Any) -> Floats:
-        return np.asarray(self.delays(name, phase).mean(axis=1))
-
-    def goodput(self, name: str, phase: Any) -> Floats:
-        number = self.phases.index(phase)
-        return around(self._goodputs[name][number], 2 * number + (name == "droptail"))
-
-    def use(self, name: str) -> Floats:
-        return around(float(np.mean(self._goodputs[name])) / 10, int(name == "droptail"))
+    return SimpleNamespace(
+        phases=CONGESTION,
+        delay=delay,
+        delays=lambda name, phase: np.repeat(delay(name, phase)[:, None], 50, axis=1),
+        goodput=goodput,
+        use=lambda name: around(float(np.mean(goodputs[name])) / 10, int(name == "droptail")),
+    )
 
 
 def phases(codel: list[float], pie: list[float], share: float = 0.97) -> Any:
     goodputs = {"droptail": [9.6] * 4, "codel": [9.6 * share] * 4, "pie": [9.6 * share] * 4}
-    return MadePhases({"codel": codel, "pie": pie}, goodputs)
+    return made_phases({"codel": codel, "pie": pie}, goodputs)
 
 
 def test_the_formula() -> None:

@@ -319,17 +319,9 @@ def test_straight_and_whole_teeth_are_counted_apart() -> None:
     assert curves.whole("small", "reno", 0.15).tolist() == [0.25]
 
 
-class Runs:
-    """Two flows that share a link of 95 Mbit/s; the first one gets 50 beside every other variant."""
-
-    n = 10
-
-    def both(self, first: str, second: str) -> Floats:  # noqa: ARG002 - the arguments of `Pairs.both`
-        return np.column_stack([around(50.0, 0.1, 1), around(45.0, 0.1, 2)])
-
-    def medians(self, first: str, second: str) -> tuple[float, float]:
-        one, two = np.median(self.both(first, second), axis=0)
-        return float(one), float(two)
+BOTH = np.column_stack([around(50.0, 0.1, 1), around(45.0, 0.1, 2)])
+RUNS = SimpleNamespace(n=10, both=lambda *_: BOTH, medians=lambda *_: tuple(np.median(BOTH, axis=0).tolist()))
+"""Two flows that share a link of 95 Mbit/s; the first one gets 50 beside every other variant."""
 
 
 SETTING = Path("100 Mbit/s", "1 ms", "200 packets", "0.5 ms")
@@ -340,7 +332,7 @@ def test_readings_of_the_table_are_computed(squares: float, words: str) -> None:
     reported = study("geni-fairness").paper.figures["throughput_mbps"]
     # With 16 cells and 4 settings squares up to 2.09 times the smallest aren't distinguished.
     fits = Fits({(r, ALL): Fit(SETTING, {SETTING: 5.0}, (SETTING,), 100.0 if r == "A" else squares) for r in READINGS})
-    table, note = readings(Runs(), "100 packets", reported, fits)  # type: ignore[arg-type]
+    table, note = readings(RUNS, "100 packets", reported, fits)  # type: ignore[arg-type]
     # One run's sum is 95; the first flows of two runs make 100. Five of the report's six sums are 94.7 to 97.5.
     assert note.headline.endswith(
         f"By the number of its sums near one value the better one: B. The error of the fits {words}"

@@ -36,11 +36,7 @@ def test_summary_by_hand() -> None:
     assert s.high - 2.5 == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-6)
     assert s.low == pytest.approx(5.0 - s.high)
     assert s.value == 2.5
-
-
-def test_median_of_an_even_and_an_odd_number() -> None:
-    assert summarize([5.0, 1.0, 2.0]).median == 2
-    assert summarize([5.0, 1.0, 2.0, 3.0]).median == 2.5
+    assert [summarize(values).median for values in ([5.0, 1.0, 2.0], [5.0, 1.0, 2.0, 3.0])] == [2, 2.5]
 
 
 def test_degenerate_samples() -> None:
@@ -212,11 +208,7 @@ def test_packet_ack_delays_by_hand() -> None:
 )
 def test_numbers_keep_their_digits(value: float, text: str) -> None:
     assert number(value) == text
-
-
-def test_numbers_with_sign() -> None:
-    assert number(1.5, sign=True) == "+1.50"
-    assert number(-1.5, sign=True) == "-1.50"
+    assert number(value, sign=True) == (f"+{text}" if value > 0 else text)
 
 
 def test_a_column_that_a_back_end_lacks_is_left_out() -> None:

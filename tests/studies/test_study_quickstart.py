@@ -51,9 +51,8 @@ def test_a_line_has_no_plateau() -> None:
 class Made(Series):
     """A sawtooth from 40 down to `low`, a segment each 0.1 s."""
 
-    def __init__(self, low: float, *, utilization: float = 1.0) -> None:
+    def __init__(self, low: float, *, teeth: int = 5, utilization: float = 1.0) -> None:
         climb: Floats = np.arange(low, 41.0, dtype=np.float64)
-        teeth = 5
         self.cwnd: Floats = np.concatenate([np.append(climb, low) for _ in range(teeth)])
         self.phase = (["congestion avoidance"] * climb.size + ["recovery"]) * teeth
         self.t: Floats = np.linspace(0, 0.1 * (self.cwnd.size - 1), self.cwnd.size)
@@ -79,14 +78,7 @@ def test_halving(low: float, verdict: Verdict) -> None:
 
 
 def test_three_equal_reductions_are_too_few() -> None:
-    class Short(Made):
-        def __init__(self) -> None:
-            super().__init__(20)
-            rows = len(self.phase) * 4 // 5
-            self.cwnd, self.t, self.srtt, self.w_max = (x[:rows] for x in (self.cwnd, self.t, self.srtt, self.w_max))
-            self.phase = self.phase[:rows]
-
-    halves = claims_one.reno(Short())[0]
+    halves = claims_one.reno(Made(20, teeth=4))[0]
     assert (halves.verdict, halves.needs) == (Verdict.NOT_SHOWN, 4)
 
 

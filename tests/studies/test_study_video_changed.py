@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.studies import study
 from dumbbell.studies.video_real_traffic.changed import CHANGES, changed_keys, changed_note, changed_table
@@ -16,20 +16,9 @@ REPORTED = study("video-real-traffic").paper.figures
 Values = Mapping[Key, list[float]]
 
 
-class Made:
-    """Stands for `Captured`: the same values for every metric."""
-
-    def __init__(self, values: Values) -> None:
-        self.values = values
-        self.settings = list(values)
-        self.n = 3
-
-    def get(self, _metric: str, *key: str) -> npt.NDArray[np.float64]:
-        return np.array(self.values[key])
-
-
 def made(values: Values) -> Any:
-    return Made(values)
+    """Stand for `Captured`: the same values for every metric."""
+    return SimpleNamespace(settings=list(values), n=3, get=lambda _metric, *key: np.array(values[key]))
 
 
 QUEUE: Values = {("server", "cubic"): [30, 40, 50], ("server", "veno"): [40, 50, 60]}

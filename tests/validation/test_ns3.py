@@ -39,19 +39,17 @@ AGREE = [
     ("bbr1", (1.0, 100.0, 1.0, 0.0, 1.0), ALL, 0.15),
 ]
 
+Recorded = dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]]
+
 
 @pytest.fixture(scope="module")
-def recorded() -> dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]]:
+def recorded() -> Recorded:
     return ns3_compare.recorded()
 
 
 @pytest.mark.parametrize(("variant", "key", "within", "shape"), AGREE)
 def test_cells_that_agree(
-    recorded: dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]],
-    variant: str,
-    key: ns3_compare.Key,
-    within: tuple[str, ...],
-    shape: float,
+    recorded: Recorded, variant: str, key: ns3_compare.Key, within: tuple[str, ...], shape: float
 ) -> None:
     seconds, packets, step, theirs = recorded[variant, key]
     cell = Cell(variant, key, step, ns3_compare.ours(variant, key, seconds, packets, step), theirs)
@@ -59,9 +57,7 @@ def test_cells_that_agree(
     assert cell.shape <= shape
 
 
-def test_every_run_has_its_curve(
-    recorded: dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]],
-) -> None:
+def test_every_run_has_its_curve(recorded: Recorded) -> None:
     assert len(recorded) == 224
     alike = 0
     for seconds, _, step, side in recorded.values():
