@@ -3,7 +3,8 @@
 A study is a folder here. To add one, add a folder with
 
 ``study.toml``
-    its description and its experiments: for each a scenario file and the changes that ``--quick`` makes to it
+    its description and its experiments: for each a scenario file and the changes that ``--quick`` makes to it.
+    ``[every]`` holds what an experiment has unless it says otherwise
 ``paper.toml``
     the facts and claims of the publication. A report is listed whole: set-up, figures and tables with their
     counterparts, and each sentence of a result or conclusion with the words of the report and the rule that judges it

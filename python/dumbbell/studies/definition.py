@@ -31,6 +31,7 @@ class Experiment(BaseModel):
 
     name: str
     file: str
+    """Default in ``study.toml``: the name, with ``.toml``."""
     what: str
     figures: str = ""
     quick: dict[str, Any] = {}
@@ -68,7 +69,11 @@ class Study(BaseModel):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read a study from its folder."""
-        study = cls(**_toml(folder / "study.toml"), paper=Paper(**_toml(folder / "paper.toml")))
+        declared = _toml(folder / "study.toml")
+        every = declared.pop("every", {})
+        for part in ("experiments", "real_programs"):
+            declared[part] = [_experiment(every, own) for own in declared.get(part, [])]
+        study = cls(**declared, paper=Paper(**_toml(folder / "paper.toml")))
         study._folder = folder
         return study
 
@@ -149,6 +154,12 @@ class Study(BaseModel):
         drawn = {picture.name for picture in analysis.pictures}
         printed = [p for p in self.paper.printed if p.picture in drawn or not absent(results)]
         return replace(analysis, pictures=with_printed(analysis.pictures, printed))
+
+
+def _experiment(every: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Complete an experiment by what ``[every]`` declares for all; of tables, such as changes, key by key."""
+    tables = {key: {**value, **own.get(key, {})} for key, value in every.items() if isinstance(value, dict)}
+    return {"file": f"{own['name']}.toml", **every, **own, **tables}
 
 
 def _toml(path: Path) -> dict[str, Any]:
