@@ -8,7 +8,7 @@ A study is a folder here. To add one, add a folder with
 ``paper.toml``
     the facts and claims of the publication. A report is listed whole: set-up, figures and tables with their
     counterparts, and each sentence of a result or conclusion with the words of the report and the rule that judges it
-    (`dumbbell.studies.declared`), or the reason why none can. ``[[printed]]`` lists the report's numbers that the
+    (`dumbbell.studies.declared`), or the reason why none can. ``printed`` lists the report's numbers that the
     pictures show (`dumbbell.studies.reference`)
 the scenario files
     plain scenarios, which `dumbbell run` takes as well

@@ -5,16 +5,13 @@ In ``study.toml``::
     [kernel]
     repetitions = 3
     quick = 2
+    decisive = [                       # the metric as in the rules of paper.toml
+        { what = "1st of two", metric = "pairs goodput", at = { pair = "vegas/vegas", flow = "first" }, report = 48.7 },
+    ]
 
     [[kernel.cells.pairs]]             # cells of the experiment `pairs`: a value, or a list of values, for each path
     "flows.first.variant" = "vegas"
     "flows.second.variant" = ["vegas", "cubic"]
-
-    [[kernel.decisive]]
-    what = "Vegas then Vegas: goodput of the first"
-    metric = "pairs goodput"           # as in the rules of paper.toml
-    at = { pair = "vegas/vegas", flow = "first" }
-    report = 48.7
 """
 
 from __future__ import annotations
