@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from dumbbell.plots.spec import FEWEST_BOX, Curve, Grid, Panel
+from dumbbell.plots.spec import FEWEST_BOX, Curve, Floats, Grid, Panel
 from dumbbell.plots.style import INK, Look, look
 from dumbbell.plots.web.colors import luminance
 
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["block", "cells", "hatching"]
-
-Floats = npt.NDArray[np.float64]
 
 MIDDLE = 0.179
 """Relative luminance (WCAG 2) below which white has more contrast to a color than black."""

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import Summary, number, summarize_all
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.cell_table import CellTable
-from dumbbell.plots.spec import FEWEST_BOX, Curve, Kind, Panel, Picture, curve_of
+from dumbbell.plots.spec import FEWEST_BOX, Curve, Floats, Kind, Panel, Picture, curve_of
 from dumbbell.plots.style import Look, distinct, ranked
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bars", "box", "columns_of", "counted", "lines", "looks_of"]
 
-Floats = npt.NDArray[np.float64]
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Keeps "n = 5" in one line of a title."""
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.axis_values import AxisValues
+from dumbbell.plots.spec import Floats
 from dumbbell.registry import unknown
 from dumbbell.results.frames.summary import short_names
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CellTable", "word"]
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, ...]
 
 OWNERS = ("name", "variant", "discipline")

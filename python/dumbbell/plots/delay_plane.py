@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
@@ -24,7 +23,7 @@ from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import counted, looks_of
 from dumbbell.plots.cell_table import CellTable
 from dumbbell.plots.ellipse import FEWEST, cross_of, ellipse_of, is_slit
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look
 from dumbbell.results.frames.summary import IN_USE
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ellipse", "plane"]
 
-Floats = npt.NDArray[np.float64]
 HALF = 0.5
 """Part of the runs that an ellipse of `plane` holds."""
 WIDE = 10.0

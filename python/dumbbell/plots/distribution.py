@@ -13,7 +13,7 @@ from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import counted, looks_of
 from dumbbell.plots.cell_table import CellTable, word
 from dumbbell.plots.over_time import in_segments
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look, distinct
 from dumbbell.registry import unknown
 from dumbbell.results.frames.run_frames import label
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cdf"]
 
-Floats = npt.NDArray[np.float64]
 Weighted = tuple[Floats, Floats]
 """Values and their weights."""
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from dumbbell.plots.spec import Panel
+from dumbbell.plots.spec import Floats, Panel
 
 __all__ = ["dodged"]
-
-Floats = npt.NDArray[np.float64]
 
 SHARE = 0.8
 """Part of a category's width that is used."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["COLUMNS", "distinct", "merged", "summary_of_steps", "thin"]
+from dumbbell.plots.spec import Floats
 
-Floats = npt.NDArray[np.float64]
+__all__ = ["COLUMNS", "distinct", "merged", "summary_of_steps", "thin"]
 
 COLUMNS = 1200
 """Columns of a figure: more than a panel has pixels across."""

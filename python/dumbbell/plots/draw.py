@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.common.extras import require
 from dumbbell.plots.bars_and_boxes import block, cells, hatching
@@ -16,7 +15,7 @@ from dumbbell.plots.downsample import distinct, merged, thin
 from dumbbell.plots.layout import Layout
 from dumbbell.plots.phase_bands import legend_patch, shade
 from dumbbell.plots.size import SCREEN, Size
-from dumbbell.plots.spec import MANY_EVENTS, Curve, Panel, Picture
+from dumbbell.plots.spec import MANY_EVENTS, Curve, Floats, Panel, Picture
 from dumbbell.plots.style import DASHES, INK, MUTED, RC, look
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "settings"]
-
-Floats = npt.NDArray[np.float64]
 
 DENSE = 1.8
 """Number of decades on an axis from which each decade has fewer tick labels."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.plots.spec import Floats
+
 __all__ = ["FEWEST", "cross_of", "ellipse_of", "is_slit"]
 
-Floats = npt.NDArray[np.float64]
 POINTS = 73
 FEWEST = 5
 """Runs from which their covariance describes a cloud: three runs always lie on an ellipse."""

@@ -17,14 +17,12 @@ import numpy.typing as npt
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import jain, sliding_rate
 from dumbbell.plots.over_time import flow_label, flow_looks, flows_of, span_of, title_of
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 
 if TYPE_CHECKING:
     from dumbbell.results import Results, Run
 
 __all__ = ["fairness"]
-
-Floats = npt.NDArray[np.float64]
 
 WINDOW = 1 / 20
 """Default length of a window, in parts of the run."""

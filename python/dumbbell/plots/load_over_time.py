@@ -15,7 +15,7 @@ from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown
 
 if TYPE_CHECKING:
-    from dumbbell.plots.over_time import Floats
+    from dumbbell.plots.spec import Floats
     from dumbbell.results import Results, Run
 
 __all__ = ["load"]

@@ -16,7 +16,7 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of, rate_per_window
-from dumbbell.plots.spec import Curve, Panel, Picture, Span
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture, Span
 from dumbbell.plots.style import Look, distinct, look
 from dumbbell.registry import phases as registry_phases
 from dumbbell.registry import unknown
@@ -45,8 +45,6 @@ __all__ = [
     "timeouts",
     "title_of",
 ]
-
-Floats = npt.NDArray[np.float64]
 
 WINDOWS = 100
 """Default number of windows of a run where rates are shown."""

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of
 from dumbbell.plots.downsample import summary_of_steps
 from dumbbell.plots.over_time import span_of, title_of
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look, distinct
 from dumbbell.registry import unknown
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from dumbbell.results import Results, Run
 
 __all__ = ["backlog", "discipline_of", "iograph", "queue", "queues_of"]
-
-Floats = npt.NDArray[np.float64]
 
 WINDOWS = 200
 """Windows of a run in which the backlog is summarized."""

@@ -15,7 +15,7 @@ from dumbbell.results.statistics.responsiveness import observed
 from dumbbell.scenario.flow.responsiveness import INTERVAL_S
 
 if TYPE_CHECKING:
-    from dumbbell.plots.over_time import Floats
+    from dumbbell.plots.spec import Floats
     from dumbbell.results import Results, Run
 
 __all__ = ["responsiveness"]

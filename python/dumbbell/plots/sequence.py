@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.plots.over_time import dropped, flow_label, flows_of, steps_at, title_of
-from dumbbell.plots.spec import Picture
+from dumbbell.plots.spec import Floats, Picture
 from dumbbell.plots.time_sequence import Strokes, TimeSequence, picture_of
 
 if TYPE_CHECKING:
     from dumbbell.results import Results, Run
 
 __all__ = ["sequence"]
-
-Floats = npt.NDArray[np.float64]
 
 SENT, RECEIVED, DROPPED = 0, 1, 2
 """Events of the table of packets."""

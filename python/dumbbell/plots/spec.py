@@ -17,7 +17,19 @@ import polars as pl
 from dumbbell.metrics import Summary
 from dumbbell.plots.style import Look
 
-__all__ = ["FEWEST_BOX", "MANY_EVENTS", "Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_of"]
+__all__ = [
+    "FEWEST_BOX",
+    "MANY_EVENTS",
+    "Curve",
+    "Floats",
+    "Grid",
+    "Kind",
+    "Mark",
+    "Panel",
+    "Picture",
+    "Span",
+    "curve_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events", "outline", "segments"]

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 
 __all__ = ["Strokes", "TimeSequence", "picture_of", "unwrapped"]
-
-Floats = npt.NDArray[np.float64]
 
 ROUNDS_BEFORE, ROUNDS_AFTER = 2.0, 6.0
 """Part of the time around a loss that the second panel shows, in round-trip times."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
@@ -20,7 +19,7 @@ from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.cell_table import word
 from dumbbell.plots.over_time import WINDOWS, events_of, flows_of, in_segments, span_of
 from dumbbell.plots.queues_over_time import backlog, queues_of
-from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown
 from dumbbell.results.frames.run_frames import label as short_form
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from dumbbell.results import Results, Run
 
 __all__ = ["MOST", "timelapse"]
-
-Floats = npt.NDArray[np.float64]
 
 MOST = 8
 """Rows of panels at most."""

@@ -18,7 +18,7 @@ from dumbbell.registry import unknown
 from dumbbell.scenario.flow.application import Voice
 
 if TYPE_CHECKING:
-    from dumbbell.plots.over_time import Floats
+    from dumbbell.plots.spec import Floats
     from dumbbell.results import Results, Run
 
 __all__ = ["voice"]

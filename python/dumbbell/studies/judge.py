@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError
@@ -19,10 +18,10 @@ from dumbbell.studies.definition import Study
 from dumbbell.studies.paper import Claim
 from dumbbell.studies.rule_words import Words, rule_text
 from dumbbell.studies.rules import Ruling
+from dumbbell.studies.shared import Floats
 
 __all__ = ["Quantities", "Remark", "judge", "judge_all", "together"]
 
-Floats = npt.NDArray[np.float64]
 Single = Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange
 
 

@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import BackendError
@@ -21,6 +20,7 @@ from dumbbell.results import Results
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.reference import points
+from dumbbell.studies.shared import Floats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
 __all__ = ["NAME", "Column", "Row", "column", "why_no_kernel"]
-
-Floats = npt.NDArray[np.float64]
 
 NAME = "linux"
 """Name of the table and of the figure."""

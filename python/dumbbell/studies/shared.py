@@ -13,7 +13,9 @@ from dumbbell.backends import Table
 from dumbbell.report.finding import Finding, Verdict
 from dumbbell.studies.rule_words import QUICK
 
-__all__ = ["LABELS", "column", "counted", "quick_rules", "seconds"]
+__all__ = ["LABELS", "Floats", "column", "counted", "quick_rules", "seconds"]
+
+Floats = npt.NDArray[np.float64]
 
 LABELS = {
     "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "cubic": "CUBIC",
@@ -22,12 +24,12 @@ LABELS = {
 """Names of variants in texts."""
 
 
-def column(table: Table, name: str) -> npt.NDArray[np.float64]:
+def column(table: Table, name: str) -> Floats:
     """Take a column out of a traced table; (n,) float64, the unit of the table."""
     return table[name].astype(np.float64)
 
 
-def seconds(table: Table, name: str = "t_ns") -> npt.NDArray[np.float64]:
+def seconds(table: Table, name: str = "t_ns") -> Floats:
     """Take times or durations out of a traced table; (n,) float64, s."""
     return column(table, name) * 1e-9
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.studies.partial import NotRunError
+from dumbbell.studies.shared import Floats
 
 __all__ = ["Window", "early_repairs"]
 
-Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 SLOW_START, AVOIDANCE, RECOVERY = 0, 1, 2

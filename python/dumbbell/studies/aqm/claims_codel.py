@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize
 from dumbbell.report.finding import Finding, Measured
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import Phases
+from dumbbell.studies.shared import Floats
 
 __all__ = ["codel", "reno_goodput"]
-
-Floats = npt.NDArray[np.float64]
 
 TARGET, RTT = 5.0, 100.0
 """CoDel's target and the paths' round trip, ms."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize
 from dumbbell.report.finding import Finding, Measured
@@ -13,10 +12,9 @@ from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_other import ratio
 from dumbbell.studies.aqm.phases import Phases
+from dumbbell.studies.shared import Floats
 
 __all__ = ["droptail", "flow_queueing", "interactions", "pie", "unevenness"]
-
-Floats = npt.NDArray[np.float64]
 
 PIE_TARGET, PIE_NEAR = 15.0, 5.0
 """PIE's target and how far a mean may lie from it, ms: with 20 s to a phase, and some of that to settle, a third."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.results import Results, Run
+from dumbbell.studies.shared import Floats
 
 __all__ = ["BOTTLENECK", "LABELS", "RTTS", "Section", "discipline", "look_of", "page_times"]
-
-Floats = npt.NDArray[np.float64]
 
 BOTTLENECK = "r1->r2"
 QUEUE = "network.bottleneck.queue"

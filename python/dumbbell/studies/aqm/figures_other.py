@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section, look_of
 from dumbbell.studies.aqm.figures_plane import by_phase
 from dumbbell.studies.aqm.phases import BEGIN, Phases
+from dumbbell.studies.shared import Floats
 
 __all__ = ["CASES", "burst_picture", "fairness_picture", "phase_pictures", "ratio"]
-
-Floats = npt.NDArray[np.float64]
 
 CASES = {
     "7.2-I": "I: web, CBR",

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
 from dumbbell.studies.aqm.data import LABELS, Section, look_of
 from dumbbell.studies.aqm.phases import Phases
+from dumbbell.studies.shared import Floats
 
 __all__ = ["DELAY", "GOODPUT", "by_phase", "pictures", "plane"]
-
-Floats = npt.NDArray[np.float64]
 
 DELAY, GOODPUT = "mean queueing delay (ms)", "goodput (Mbit/s)"
 

@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from dumbbell.results import Results, Run
 from dumbbell.studies.aqm.data import BOTTLENECK, discipline
-from dumbbell.studies.shared import column, seconds
+from dumbbell.studies.shared import Floats, column, seconds
 
 __all__ = ["BEGIN", "CONGESTION", "Phase", "Phases", "alternating", "at"]
-
-Floats = npt.NDArray[np.float64]
 
 BEGIN = 10.0
 """Time 0 of the RFC, s: all flows are in congestion avoidance."""

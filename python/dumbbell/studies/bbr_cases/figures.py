@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.plots.downsample import thin
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
 from dumbbell.studies.bbr_cases.case import MSS, Case
+from dumbbell.studies.shared import Floats
 
 __all__ = ["picture"]
-
-Floats = npt.NDArray[np.float64]
 
 COLUMNS = 400
 """Columns that a panel of half a figure's width shows."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.studies.shared import Floats
+
 __all__ = ["C", "Epoch", "bend", "middle_bend", "plateau_time", "share"]
 
-Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 C = 0.4

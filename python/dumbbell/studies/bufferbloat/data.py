@@ -8,7 +8,6 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.results import Results, Run
@@ -16,6 +15,7 @@ from dumbbell.results.frames.run_frames import label
 from dumbbell.scenario import Scenario
 from dumbbell.studies.bufferbloat.cubic import Epoch, plateau_time
 from dumbbell.studies.cells import Cells
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.windows import Window
 
 __all__ = [
@@ -37,8 +37,6 @@ __all__ = [
     "Teeth",
     "first_pings",
 ]
-
-Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("reno", "cubic")
 QUEUES = {"large": "100 packets", "small": "20 packets", "two": "two queues", "codel": "CoDel", "fq_codel": "FQ-CoDel"}

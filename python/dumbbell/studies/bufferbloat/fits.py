@@ -13,17 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.report.finding import Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.data import BEGUN, START, VARIANT, VARIANTS, first_pings
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["Setting", "Singles", "best_sentence", "fit_table", "not_run", "prediction", "singles"]
-
-Floats = npt.NDArray[np.float64]
 
 LIMIT, STACK = "network.bottleneck.queue.limit", "flows.page.stack"
 WINDOWS = {

@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.studies.bufferbloat.cubic import Epoch, middle_bend, share
 from dumbbell.studies.bufferbloat.data import EARLY, MSS, PINGED, QUEUES, Curves, Load, Pages, Paths
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["CUBIC_BEND", "WORDS", "quantities"]
-
-Floats = npt.NDArray[np.float64]
 
 FIRST = "the first rise"
 CUBIC_BEND = 0.15

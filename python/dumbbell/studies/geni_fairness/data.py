@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.metrics import edges_of, jain, rate_per_window, shares
 from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
-
-Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("cubic", "reno", "vegas", "bbr")
 """In the order of the report's matrix."""

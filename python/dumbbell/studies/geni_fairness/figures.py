@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import harm, summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
@@ -16,11 +15,10 @@ from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pa
 from dumbbell.studies.geni_fairness.fits import THIRDS, UNLIKE, reported_of
 from dumbbell.studies.geni_fairness.paths import Path, short
 from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["Harmed", "pictures"]
 
-Floats = npt.NDArray[np.float64]
 NAMES = [LABELS[v] for v in VARIANTS]
 GOODPUT = "goodput (Mbit/s)"
 BESIDE_BBR = [(a, b) for a in VARIANTS for b in VARIANTS if "bbr" in (a, b)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import convergence_time, shares
 from dumbbell.studies.declared import Setting
@@ -17,11 +16,9 @@ from dumbbell.studies.geni_fairness.fits import Fits, read_cell
 from dumbbell.studies.geni_fairness.paths import Path
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["WITHOUT_BBR", "WORDS", "overall", "quantities", "settling", "vegas_goodput", "vegas_share"]
-
-Floats = npt.NDArray[np.float64]
 
 NONE = np.array([], dtype=np.float64)
 WITHOUT_BBR = [(a, b) for a in VARIANTS for b in VARIANTS if "bbr" not in (a, b)]

@@ -11,10 +11,9 @@ import polars as pl
 from dumbbell import _core
 from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
+from dumbbell.studies.shared import Floats
 
 __all__ = ["DELAY", "DELAYS", "LOSS", "LOSSES", "MSS", "RATE", "VARIANT", "VARIANTS", "Grid", "cubic", "mathis"]
-
-Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("reno", "cubic")
 DELAYS = (10.0, 50.0, 100.0)

@@ -6,16 +6,14 @@ import itertools
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.metrics import rate_per_window
 from dumbbell.results import Results, Run
 from dumbbell.studies.netem_iperf.data import DELAY, LOSS, MSS, VARIANT
+from dumbbell.studies.shared import Floats
 
 __all__ = ["Inflight", "Windows"]
-
-Floats = npt.NDArray[np.float64]
 
 WINDOW = 1.0
 """Seconds over which a rate is taken."""

@@ -6,7 +6,6 @@ Report: Brian Mackwan, "Lab 8: Comparing TCP Variants using iperf and Wireshark"
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import rtt_slope
 from dumbbell.studies.declared import Setting
@@ -14,11 +13,9 @@ from dumbbell.studies.judge import Quantities
 from dumbbell.studies.netem_iperf.data import DELAYS, MSS, Grid
 from dumbbell.studies.netem_iperf.inflight import Inflight
 from dumbbell.studies.rule_words import Words
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["WORDS", "quantities"]
-
-Floats = npt.NDArray[np.float64]
 
 MORE = {"sent again": ("sent_bytes", "delivered_bytes"), "later": ("ack_delay_first_mean_ms", "ack_delay_mean_ms")}
 """Metric -> the columns of the results of which the first one is larger in the transfers that count."""

@@ -13,6 +13,7 @@ from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.partial import NotRunError
+from dumbbell.studies.shared import Floats
 
 __all__ = [
     "CONSTANT",
@@ -26,8 +27,6 @@ __all__ = [
     "mbps",
     "report_rates",
 ]
-
-Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
 """In the order of their years; SACK is not in the report's experiment 1."""

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.backends import Table
@@ -16,11 +15,10 @@ from dumbbell.results import Results, Run
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS
 from dumbbell.studies.partial import NotRunError
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.windows import Window
 
 __all__ = ["AFTER", "BEFORE", "BOTTLENECK", "EDGES", "QUEUES", "Average", "Experiment3", "queue_name"]
-
-Floats = npt.NDArray[np.float64]
 
 BOTTLENECK = "r1->r2"
 ACCESS = "s1->r1"

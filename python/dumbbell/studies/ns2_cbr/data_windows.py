@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell import _core
@@ -17,11 +16,10 @@ from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
 from dumbbell.studies.ns2_cbr.data_exp3 import queue_name
 from dumbbell.studies.partial import NotRunError
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.windows import Window, early_repairs
 
 __all__ = ["BLIND", "Fair", "PairWindows", "Windows"]
-
-Floats = npt.NDArray[np.float64]
 
 BLIND = "vegas without delay"
 """Name of the case of Vegas whose thresholds are out of reach."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1
 from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, knees, predicted_knee
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["AXES", "CBR_AXIS", "pictures"]
-
-Floats = npt.NDArray[np.float64]
 
 CBR_AXIS = "CBR rate (Mbit/s)"
 AXES = {

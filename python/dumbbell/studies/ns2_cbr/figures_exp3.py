@@ -5,17 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.ns2_cbr.data_exp3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
 from dumbbell.studies.partial import made
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["pictures"]
-
-Floats = npt.NDArray[np.float64]
 
 REPORT = ("droptail", "red")
 PLAIN = {"droptail": "DropTail", "red": "RED"}

@@ -23,11 +23,9 @@ from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["REPORTED", "Fit", "Setting", "fit_note", "fit_picture", "fit_sentence", "fit_table", "rise", "used_setting"]
-
-Floats = npt.NDArray[np.float64]
 
 REPORTED = {"throughput": 7.2, "latency": 7.5, "drop rate": 7.5}
 """The printed CBR rates, Mbit/s, from which throughput falls, latency and drop rate rise [4 Result]."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import jain
 from dumbbell.studies.declared import Setting, Value
@@ -21,12 +20,10 @@ from dumbbell.studies.ns2_cbr.remarks_exp1 import FALL, FOUR, knees
 from dumbbell.studies.ns2_cbr.summary_text import MIN_TH
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.rule_words import Words
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 from dumbbell.studies.windows import Window
 
 __all__ = ["WORDS", "Added", "quantities"]
-
-Floats = npt.NDArray[np.float64]
 
 NONE = np.array([], dtype=np.float64)
 BEFORE_IT, UNDER_IT = "1 to 7", "8 to 10"

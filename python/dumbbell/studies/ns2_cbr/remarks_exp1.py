@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import knee
 from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1, report_rates
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["FALL", "FOUR", "NEAR", "congested", "early_fall", "knees", "level_until", "predicted_knee", "remarks"]
-
-Floats = npt.NDArray[np.float64]
 
 FOUR = ("tahoe", "reno", "newreno", "vegas")
 """The report's variants."""

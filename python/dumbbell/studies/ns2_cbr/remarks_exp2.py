@@ -9,10 +9,9 @@ from dumbbell.metrics import shares, summarize
 from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
 from dumbbell.studies.ns2_cbr.data import CONSTANT, Experiment2, report_rates
+from dumbbell.studies.shared import Floats
 
 __all__ = ["remarks"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def remarks(data: Experiment2) -> dict[str, Remark]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.results import Results, Run
-from dumbbell.studies.shared import column, seconds
+from dumbbell.studies.shared import Floats, column, seconds
 
 __all__ = ["STREAMS", "TRANSPORTS", "Pages", "Shares", "Streams", "label", "waited"]
-
-Floats = npt.NDArray[np.float64]
 
 TRANSPORTS = {"tls": "TCP + TLS 1.3", "early": "TCP + TLS 1.3, early data", "quic": "QUIC", "zero": "QUIC, 0-RTT"}
 """The flows of the experiment `pages`."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell import registry
 from dumbbell.metrics import edges_of, rate_per_window
 from dumbbell.plots.queues_over_time import backlog
 from dumbbell.results import Results, Run
-from dumbbell.studies.shared import column, seconds
+from dumbbell.studies.shared import Floats, column, seconds
 
 __all__ = ["BOTTLENECK", "MSS", "PAIRS", "QUEUES", "Bloat", "Pair", "Series", "Stage", "stages"]
-
-Floats = npt.NDArray[np.float64]
 
 BOTTLENECK = "r1->r2"
 MSS = 1448

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.results import Results, Run
-from dumbbell.studies.shared import column, seconds
+from dumbbell.studies.shared import Floats, column, seconds
 
 __all__ = ["BDP", "LABELS", "Part", "largest_rise", "reached", "time_until"]
-
-Floats = npt.NDArray[np.float64]
 
 BOTTLENECK = "r1->r2"
 LABELS = {"sack": "standard TCP", "cubic": "CUBIC", "vegas": "Vegas", "bbr": "BBR"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.metrics import summarize, summarize_all
@@ -13,11 +12,10 @@ from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
 from dumbbell.report.finding import Table
 from dumbbell.results import Results
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.tcpeval.data import LABELS, Part
 
 __all__ = ["Fairness", "evenness"]
-
-Floats = npt.NDArray[np.float64]
 
 BASE = "sack"
 LOADS = {"20 Mbit/s": "50 %", "10 Mbit/s": "100 %"}

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.report.finding import Table
 from dumbbell.results import Results
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.tcpeval.data import BDP, LABELS, Part, largest_rise, reached, time_until
 
 __all__ = ["PAIRS", "Latency"]
-
-Floats = npt.NDArray[np.float64]
 
 BUFFERS = {"17 packets": 10, "33 packets": 20, "83 packets": 50, "167 packets": 100, "333 packets": 200}
 """Buffers of §5.1 as a part of the bandwidth-delay product of 100 ms, %."""

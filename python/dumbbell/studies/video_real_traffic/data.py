@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.capture import Capture, analyze
 from dumbbell.results import Results, Run
+from dumbbell.studies.shared import Floats
 
 __all__ = [
     "CLIENT",
@@ -32,7 +32,6 @@ __all__ = [
     "shaped_keys",
 ]
 
-Floats = npt.NDArray[np.float64]
 Key = tuple[str, ...]
 
 VARIANTS = ("cubic", "veno", "vegas")

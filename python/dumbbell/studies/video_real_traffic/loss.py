@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.results import Results, Run
+from dumbbell.studies.shared import Floats
 from dumbbell.studies.video_real_traffic.player import QUIC
 from dumbbell.studies.windows import Window
 
 __all__ = ["Cost", "Lossy"]
-
-Floats = npt.NDArray[np.float64]
 
 LOSSES = {"1 %": "random", "0 %": "full queue"}
 """Loss of the scenario `lossy` -> its name in the rules."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
@@ -16,12 +15,10 @@ from dumbbell.plots.videos_over_time import buffer_curve, stalls_of
 from dumbbell.report.finding import Table
 from dumbbell.results import Results
 from dumbbell.studies.reference import points
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 from dumbbell.studies.video_real_traffic.data import DATA, Captured, Key
 
 __all__ = ["ACCESSES", "NAMES", "QUIC", "RADIO", "Played", "played_keys", "player_pictures", "player_table", "slug"]
-
-Floats = npt.NDArray[np.float64]
 
 ACCESSES = ("Ethernet", "Wi-Fi", "weak signal", "shaped", "hall", "hall with weak uplink", "hall as rates")
 """The lecture hall is as the preset has it, with a weak uplink, and as the rates of the report's speed test."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, Floats
 from dumbbell.studies.video_real_traffic.data import VARIANTS
 from dumbbell.studies.video_real_traffic.experiments import MERGED, WIRE, Experiments
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, RADIO
 
 __all__ = ["WORDS", "quantities"]
-
-Floats = npt.NDArray[np.float64]
 
 READ = {
     "throughput": ("mean rate of the capture", "kB/s"),
