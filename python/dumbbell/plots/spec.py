@@ -6,7 +6,7 @@ another process.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.metrics import Summary
+from dumbbell.metrics import Summary, summarize_all
 from dumbbell.plots.style import Look
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Picture",
     "Span",
     "curve_of",
+    "sampled",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -300,3 +301,21 @@ def curve_of(
         dots=None if dots is None else np.asarray(dots, dtype=np.float64),
         kind=kind,
     )
+
+
+def sampled(
+    label: str,
+    look: str | Look,
+    samples: Iterable[npt.ArrayLike],
+    x: npt.ArrayLike | None = None,
+    *,
+    kind: Kind = "line",
+    dots: bool = True,
+) -> Curve:
+    """Make a curve of samples: their medians with intervals, and with `dots` the repetitions.
+
+    Without `x` they stand at 0, 1, 2 ..., the places of categories.
+    """
+    rows = list(samples)
+    at = np.arange(len(rows)) if x is None else x
+    return curve_of(label, look, at, summarize_all(rows), dots=np.array(rows) if dots else None, kind=kind)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
-from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.plots.spec import Curve, Mark, Panel, Picture, sampled
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section, look_of
 from dumbbell.studies.aqm.figures_plane import by_phase
 from dumbbell.studies.aqm.phases import BEGIN, Phases
@@ -38,10 +37,10 @@ def fairness_picture(section: Section) -> Picture:
     x = np.array([RTTS[other] for other in section.others], dtype=np.float64)
     shares, drops = [], []
     for name in section.names:
-        found = summarize_all([ratio(section, name, other) for other in section.others])
-        shares.append(curve_of(LABELS[name], look_of(name), x, found))
-        found = summarize_all([100 * section.flow("drop_rate", "category-2", name, other) for other in section.others])
-        drops.append(curve_of(LABELS[name], look_of(name), x, found))
+        ratios = [ratio(section, name, other) for other in section.others]
+        shares.append(sampled(LABELS[name], look_of(name), ratios, x, dots=False))
+        rates = [100 * section.flow("drop_rate", "category-2", name, other) for other in section.others]
+        drops.append(sampled(LABELS[name], look_of(name), rates, x, dots=False))
     even = Curve("equal", "total", x[[0, -1]], np.ones(2))
     axis = "round trip of category II (ms); category I: 100"
     panels = [
@@ -83,10 +82,8 @@ def burst_picture(sections: Mapping[str, Section]) -> Picture:
             if flow != "web" and not section.has(flow):
                 continue
             factor = {"drop_rate": 100.0, "goodput_bps": 1e-6}.get(metric, 1.0)
-            rows = np.array(
-                [section.page_times(n) if flow == "web" else factor * section.flow(metric, flow, n) for n in names]
-            )
-            curves.append(curve_of(CASES[case], look, x, summarize_all(list(rows)), kind="bars"))
+            rows = [section.page_times(n) if flow == "web" else factor * section.flow(metric, flow, n) for n in names]
+            curves.append(sampled(CASES[case], look, rows, x, kind="bars", dots=False))
         panels.append(Panel(title, "", label, curves, categories=words))
     last = found["7.2-IV"]
     pages = sorted(names, key=lambda n: float(np.median(last.page_times(n))))

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
 from dumbbell.plots.ellipse import ellipse_of
-from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
+from dumbbell.plots.spec import Curve, Panel, Picture, sampled
 from dumbbell.studies.aqm.data import LABELS, Section, look_of
 from dumbbell.studies.aqm.phases import Phases
 from dumbbell.studies.shared import Floats
@@ -85,12 +84,10 @@ def _windows(section: Section) -> Picture:
     for other in section.others:
         points = {n: (section.delay(n, other), section.goodput(n, other, "long")) for n in section.names}
         panels.append(plane(f"the long flow; short ones with IW {other}", points))
-    x = np.arange(len(section.names))
     curves = []
     for other, look in zip(section.others, ("reno", "sack"), strict=True):
-        rows = np.array([section.transfer_times("short", n, other) for n in section.names])
-        label = f"initial window {other}"
-        curves.append(curve_of(label, look, x, summarize_all(list(rows)), dots=rows, kind="bars"))
+        times = [section.transfer_times("short", n, other) for n in section.names]
+        curves.append(sampled(f"initial window {other}", look, times, kind="bars"))
     words = [LABELS[n] for n in section.names]
     panels.append(Panel("a short flow of 50 packets", "", "mean completion time (s)", curves, categories=words))
     middles = {

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
-from dumbbell.plots import Curve, Panel, Picture, curve_of
+from dumbbell.plots import Curve, Panel, Picture, sampled
 from dumbbell.studies import reference
 from dumbbell.studies.bufferbloat.data import ANY, QUEUES, SETTLED, VARIANTS, Curves, Load
 from dumbbell.studies.bufferbloat.quantities import CUBIC_BEND
@@ -134,14 +133,11 @@ def _bars(load: Load, what: str, name: str, reported: Mapping[str, Any]) -> Pict
     values = load.ping if what == "ping" else load.page
     panels = []
     for v in VARIANTS:
-        alone = [values(q, v, ANY, loaded=False) for q in QUEUES]
-        beside = [values(q, v, ANY) for q in QUEUES]
-        x = np.arange(len(QUEUES), dtype=np.float64)
         curves = [
-            curve_of("alone", "newreno", x, summarize_all(alone), dots=np.array(alone), kind="bars"),
-            curve_of("beside a long transfer", "sack", x, summarize_all(beside), dots=np.array(beside), kind="bars"),
+            sampled("alone", "newreno", [values(q, v, ANY, loaded=False) for q in QUEUES], kind="bars"),
+            sampled("beside a long transfer", "sack", [values(q, v, ANY) for q in QUEUES], kind="bars"),
+            *_reported(reported, what, v),
         ]
-        curves += _reported(reported, what, v)
         panels.append(Panel(LABELS[v], "", label, curves, categories=list(QUEUES.values())))
     middle = {q: float(np.median(values(q, "reno", ANY))) for q in QUEUES}
     unit = "ms" if what == "ping" else "s"
@@ -198,11 +194,9 @@ def _downloads(load: Load) -> Picture:
 
 
 def _price(load: Load) -> Picture:
-    curves = []
-    for v in VARIANTS:
-        samples = [load.goodput(q, v, load.since[-1]) for q in QUEUES]
-        x = np.arange(len(QUEUES), dtype=np.float64)
-        curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples), kind="bars"))
+    curves = [
+        sampled(LABELS[v], v, [load.goodput(q, v, load.since[-1]) for q in QUEUES], kind="bars") for v in VARIANTS
+    ]
     panel = Panel(
         "over the whole transfer, pages included", "", "goodput (Mbit/s)", curves, categories=list(QUEUES.values())
     )
@@ -220,15 +214,13 @@ def _price(load: Load) -> Picture:
 
 def _since(load: Load, reported: Mapping[str, Any]) -> Picture:
     """Draw the page's time over the time since the start of the transfer, with the large queue."""
-    x = np.arange(len(load.since), dtype=np.float64)
     panels = []
     for v in VARIANTS:
-        samples = [load.page("large", v, since) for since in load.since]
-        curves = [curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples), kind="points")]
-        panel = Panel(LABELS[v], "from the start of the transfer to the page", "time of the page (s)", curves,
+        curve = sampled(LABELS[v], v, [load.page("large", v, since) for since in load.since], kind="points")
+        panel = Panel(LABELS[v], "from the start of the transfer to the page", "time of the page (s)", [curve],
                       categories=load.since)  # fmt: skip
         printed = float(reported[f"{v}_large_queue"]["page_s"][1])
-        panels.append(replace(panel, curves=[*curves, reference.level(panel, printed, "one download")]))
+        panels.append(replace(panel, curves=[curve, reference.level(panel, printed, "one download")]))
     middles = "; ".join(
         f"{since}: Reno {np.median(load.page('large', 'reno', since)):.1f} s, CUBIC "
         f"{np.median(load.page('large', 'cubic', since)):.1f} s"

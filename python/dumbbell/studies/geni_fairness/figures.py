@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dumbbell.metrics import harm, summarize, summarize_all
-from dumbbell.plots import Curve, Panel, Picture, curve_of
+from dumbbell.metrics import harm, summarize
+from dumbbell.plots import Curve, Panel, Picture, sampled
 from dumbbell.plots.spec import Grid
 from dumbbell.studies import reference
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
@@ -76,10 +76,9 @@ def _delay(part1: Alone) -> Picture:
 
 
 def _bars(part1: Alone, metric: str, flow: str, title: str, label: str) -> Panel:
-    curves = []
-    for v in VARIANTS:
-        samples = [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)]
-        curves.append(curve_of(LABELS[v], v, [0, 1], summarize_all(samples), dots=np.array(samples), kind="bars"))
+    curves = [
+        sampled(LABELS[v], v, [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)], kind="bars") for v in VARIANTS
+    ]
     return Panel(title, "", label, curves, categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"])
 
 
@@ -157,13 +156,10 @@ def _jitter(jitter: Alone) -> Picture:
     steps = [str(j) for h, j in jitter.points if h == 1]
     panels = []
     for hops, words in ((1, "one hop"), (2, "two hops")):
-        curves = []
-        for v in VARIANTS:
-            samples = [jitter.get("goodput_bps", v, hops, j) for j in steps]
-            x = np.arange(len(steps), dtype=np.float64)
-            curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples)))
+        curves = [sampled(LABELS[v], v, [jitter.get("goodput_bps", v, hops, j) for j in steps]) for v in VARIANTS]
         if hops == 2:
             others = [np.mean([jitter.get("goodput_bps", v, 2, j) for v in ("reno", "cubic")]) for j in steps]
+            x = np.arange(len(steps))
             curves.append(reference.points(x, THIRDS * np.array(others), "Vegas, two thirds of the others (3.2)"))
         panels.append(Panel(words, "jitter of each hop (uniform, order kept)", GOODPUT, curves, categories=steps))
     named = "0.25 ms" if "0.25 ms" in steps else steps[-1]
@@ -188,11 +184,11 @@ def _depths(path: Path, depths: Mapping[Path, Pairs]) -> Picture:
     x = np.array([int(w.split()[0]) for w in order], dtype=np.float64)
     panels = []
     for v in VARIANTS:
-        curves = []
-        for w in VARIANTS:
-            if w != v:
-                samples = [_shared(found[d], v, w) for d in order]
-                curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarize_all(samples)))
+        curves = [
+            sampled(f"beside {LABELS[w]}", w, [_shared(found[d], v, w) for d in order], x, dots=False)
+            for w in VARIANTS
+            if w != v
+        ]
         panels.append(Panel(f"share of {LABELS[v]}", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
     shallow, deep = (summarize(_shared(found[d], "bbr", "cubic")).value for d in (order[0], order[-1]))
     why = " BBR's window has at most twice its bandwidth-delay product, CUBIC's grows with the buffer."

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import summarize, summarize_all
-from dumbbell.plots import Curve, Panel, Picture, curve_of
+from dumbbell.metrics import summarize
+from dumbbell.plots import Curve, Panel, Picture, sampled
 from dumbbell.studies.netem_iperf.captured import Captured, inflight_pictures
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, cubic, mathis
 from dumbbell.studies.shared import LABELS
@@ -32,11 +32,7 @@ def pictures(grid: Grid, long: Grid, offload: Grid, captured: Captured) -> list[
 
 
 def _curves(grid: Grid, cells: Sequence[tuple[float, float]], x: Sequence[float]) -> list[Curve]:
-    drawn = []
-    for v in VARIANTS:
-        samples = [grid.get(v, d, p) for d, p in cells]
-        drawn.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples)))
-    return drawn
+    return [sampled(LABELS[v], v, [grid.get(v, d, p) for d, p in cells], x) for v in VARIANTS]
 
 
 def _over_delay(grid: Grid, name: str, title: str) -> Picture:
@@ -86,12 +82,7 @@ def _boxes(grid: Grid) -> Picture:
     names = [f"{d:g} ms" for d in DELAYS]
     panels = []
     for p in LOSSES:
-        curves = []
-        for v in VARIANTS:
-            samples = [grid.get(v, d, p) for d in DELAYS]
-            x = np.arange(len(DELAYS))
-            found = summarize_all(samples)
-            curves.append(curve_of(LABELS[v], v, x, found, dots=np.array(samples), kind="box"))
+        curves = [sampled(LABELS[v], v, [grid.get(v, d, p) for d in DELAYS], kind="box") for v in VARIANTS]
         panels.append(Panel(f"loss {p:g} %", "delay, one way", THROUGHPUT, curves, categories=names, y_log=True))
     spread = summarize(grid.get("reno", 10.0, 0.1))
     reading = (
@@ -104,11 +95,11 @@ def _boxes(grid: Grid) -> Picture:
 def _trap(grid: Grid, offload: Grid) -> Picture:
     panels = []
     for d in DELAYS:
-        curves = []
-        for label, source, suffix in (("segments of 1448 bytes", grid, ""), ("segments of 64 KiB", offload, ":2")):
-            for v in VARIANTS:
-                samples = [source.get(v, d, p) for p in LOSSES]
-                curves.append(curve_of(f"{LABELS[v]}, {label}", v + suffix, LOSSES, summarize_all(samples)))
+        curves = [
+            sampled(f"{LABELS[v]}, {label}", v + suffix, [source.get(v, d, p) for p in LOSSES], LOSSES, dots=False)
+            for label, source, suffix in (("segments of 1448 bytes", grid, ""), ("segments of 64 KiB", offload, ":2"))
+            for v in VARIANTS
+        ]
         panels.append(Panel(f"delay {d:g} ms", "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
     small, large = (g.median("reno", 100.0, 1.0) for g in (grid, offload))
     lost = offload.median("reno", 100.0, 1.0, "dropped_packets")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
-from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.plots import Curve, Mark, Panel, Picture, sampled
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1
 from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, knees, predicted_knee
 from dumbbell.studies.shared import LABELS, Floats
@@ -38,8 +37,7 @@ def _curve(
     jitter: float = JITTERED, label: str | None = None, look: str | None = None,
 ) -> Curve:  # fmt: skip
     x = np.asarray(data.rates if rates is None else rates)
-    found = summarize_all(list(data.grid(metric, variant, x, jitter)))
-    return curve_of(label or LABELS[variant], look or variant, x, found)
+    return sampled(label or LABELS[variant], look or variant, data.grid(metric, variant, x, jitter), x, dots=False)
 
 
 def _over_rate(data: Experiment1, name: str, title: str, metric: str, *, highest: bool) -> Picture:

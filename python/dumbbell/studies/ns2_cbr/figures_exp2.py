@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import jain, shares, summarize_all
-from dumbbell.plots import Panel, Picture, curve_of
+from dumbbell.metrics import jain, shares
+from dumbbell.plots import Panel, Picture, sampled
 from dumbbell.studies.ns2_cbr.data import Experiment2
 from dumbbell.studies.ns2_cbr.figures_exp1 import AXES, CBR_AXIS
 from dumbbell.studies.shared import LABELS
@@ -32,9 +32,7 @@ def pictures(data: Experiment2) -> list[Picture]:
 
 def _drops(data: Experiment2, a: str, b: str, name: str) -> Picture:
     both = data.both(a, b, metric="drop rate")
-    curves = [
-        curve_of(LABELS[v], v, data.rates, summarize_all(list(x)), dots=x) for v, x in zip((a, b), both, strict=True)
-    ]
+    curves = [sampled(LABELS[v], v, x, data.rates) for v, x in zip((a, b), both, strict=True)]
     last = {v: float(np.median(x[-1])) for v, x in zip((a, b), both, strict=True)}
     reading = (
         f"At CBR {data.rates[-1]:g} Mbit/s {LABELS[a]} loses {last[a]:.1f} % of its packets, {LABELS[b]} "
@@ -58,16 +56,13 @@ def _pair(data: Experiment2, a: str, b: str, name: str) -> Picture:
         "throughput of each flow",
         CBR_AXIS,
         AXES["throughput"],
-        [
-            curve_of(n, look, data.rates, summarize_all(list(x)), dots=x)
-            for n, look, x in zip(names, looks, (first, second), strict=True)
-        ],
+        [sampled(n, look, x, data.rates) for n, look, x in zip(names, looks, (first, second), strict=True)],
     )
     part = Panel(
         f"share of {names[0]} in their sum, each run a dot",
         CBR_AXIS,
         "share (%)",
-        [curve_of(f"share of {names[0]}", "total", data.rates, summarize_all(list(share)), dots=share)],
+        [sampled(f"share of {names[0]}", "total", share, data.rates)],
         y_top=100.0,
     )
     number = int(name[3:5])

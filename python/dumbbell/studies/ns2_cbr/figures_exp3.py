@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
-from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.plots import Curve, Mark, Panel, Picture, sampled
 from dumbbell.studies.ns2_cbr.data_exp3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
 from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS, Floats
@@ -57,7 +56,7 @@ def _series(data: Experiment3, what: str, variant: str, queue: str) -> Floats:
 
 
 def _over_time(data: Experiment3, what: str, variant: str, queue: str, label: str, look: str) -> Curve:
-    return curve_of(label, look, MIDDLES, summarize_all(list(_series(data, what, variant, queue))))
+    return sampled(label, look, _series(data, what, variant, queue), MIDDLES, dots=False)
 
 
 def _panel(data: Experiment3, what: str, curves: list[Curve]) -> Panel:
@@ -129,11 +128,9 @@ def _queues(data: Experiment3) -> Picture:
         ("latency", "latency: mean ACK delay (ms)"),
         ("queue delay", "mean wait in the queue (ms)"),
     ):
-        curves = []
-        for v in data.variants:
-            rows = np.array([data.get(metric, v, q) for q in data.queues])
-            x = np.arange(len(data.queues))
-            curves.append(curve_of(LABELS[v], v, x, summarize_all(list(rows)), dots=rows, kind="points"))
+        curves = [
+            sampled(LABELS[v], v, [data.get(metric, v, q) for q in data.queues], kind="points") for v in data.variants
+        ]
         panels.append(Panel(metric, "", label, curves, categories=[SHORT[q] for q in data.queues]))
 
     def middle(metric: str, queue: str) -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import summarize_all
-from dumbbell.plots.spec import Panel, Picture, curve_of
+from dumbbell.plots.spec import Panel, Picture, sampled
 from dumbbell.studies.quic_beside_tcp.data import STREAMS, TRANSPORTS, Pages, Shares, Streams, label
 from dumbbell.studies.shared import LABELS
 
@@ -23,10 +22,10 @@ def pictures(pages: Pages, shares: Shares, streams: Streams) -> list[Picture]:
 def _pages(data: Pages) -> Picture:
     panels = []
     for loss in data.losses:
-        curves = []
-        for flow, words in TRANSPORTS.items():
-            rows = np.array([data.took(rtt, loss, flow) / rtt for rtt in data.rtts])
-            curves.append(curve_of(words, LOOKS[flow], data.rtts, summarize_all(list(rows)), dots=rows))
+        curves = [
+            sampled(words, LOOKS[flow], [data.took(rtt, loss, flow) / rtt for rtt in data.rtts], data.rtts)
+            for flow, words in TRANSPORTS.items()
+        ]
         title = "no loss" if loss == 0 else f"{loss:g} % loss"
         panels.append(
             Panel(title, "round-trip time (ms)", "load time (round trips)", curves, x_log=True, x_ticks=data.rtts)
@@ -49,9 +48,7 @@ def _shares(data: Shares) -> Picture:
     for variant in data.variants:
         both = [data.throughput(variant, limit) for limit in data.limits]
         rows = np.array([b[:, 1] / b.sum(axis=1) for b in both])
-        curve = curve_of(
-            "share of QUIC", variant, np.arange(len(rows)), summarize_all(list(rows)), dots=rows, kind="points"
-        )
+        curve = sampled("share of QUIC", variant, rows, kind="points")
         words = [limit.split()[0] for limit in data.limits]
         panels.append(Panel(LABELS[variant], "queue (packets)", "share of QUIC", [curve], categories=words, y_top=1.0))
     return Picture(
@@ -74,9 +71,9 @@ def _shares(data: Shares) -> Picture:
 
 def _waits(data: Streams) -> Picture:
     rows = np.array([data.wait(n) for n in STREAMS])
-    curve = curve_of("wait", "cubic", np.arange(len(STREAMS)), summarize_all(list(rows)), dots=rows, kind="bars")
+    curve = sampled("wait", "cubic", rows, kind="bars")
     goodput = np.array([data.goodput(n) for n in STREAMS])
-    rate = curve_of("goodput", "reno", np.arange(len(STREAMS)), summarize_all(list(goodput)), dots=goodput, kind="bars")
+    rate = sampled("goodput", "reno", goodput, kind="bars")
     words = [label(n) for n in STREAMS]
     listed = ", ".join(f"{np.mean(r):.1f} ms with {w}" for r, w in zip(rows, words, strict=True))
     return Picture(

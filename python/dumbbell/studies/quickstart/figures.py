@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import jain, shares, summarize_all
-from dumbbell.plots.spec import Curve, Mark, Panel, Picture, Span, curve_of
+from dumbbell.metrics import jain, shares
+from dumbbell.plots.spec import Curve, Mark, Panel, Picture, Span, sampled
 from dumbbell.studies.quickstart.claims_one import crossing
 from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series, stages
 from dumbbell.studies.shared import LABELS
@@ -99,14 +99,12 @@ def _ping(data: Bloat) -> Picture:
 
 
 def _trade(data: Bloat) -> Picture:
-    x = np.arange(len(QUEUES))
     panels = []
     for title, label, values in (
         ("ping during the download", "round trip, median (ms)", [data.ping(q) for q in QUEUES]),
         ("the download", "goodput (Mbit/s)", [data.goodput(q) for q in QUEUES]),
     ):
-        rows = np.array(values)
-        curve = curve_of("median of runs", "droptail", x, summarize_all(list(rows)), dots=rows, kind="bars")
+        curve = sampled("median of runs", "droptail", values, kind="bars")
         panels.append(Panel(title, "queue", label, [curve], categories=list(QUEUES.values())))
     low, high = (float(np.median(data.goodput(q))) for q in ("fq_codel-200", "droptail-200"))
     return Picture(
@@ -149,9 +147,7 @@ def _over_time(data: Pair) -> Picture:
 
 def _shares(data: Pair) -> Picture:
     rows = np.array([shares(data.goodput(p))[:, 0] for p in PAIRS])
-    curve = curve_of(
-        "share of the first", "droptail", np.arange(len(PAIRS)), summarize_all(list(rows)), dots=rows, kind="points"
-    )
+    curve = sampled("share of the first", "droptail", rows, kind="points")
     panel = Panel(
         f"{data.n} repetitions, 95 % interval of the median", "", "share of the first flow",
         [curve], categories=[_title(p) for p in PAIRS], y_top=1.0,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from dumbbell.metrics import summarize, summarize_all
+from dumbbell.metrics import summarize
 from dumbbell.plots.ellipse import ellipse_of
-from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
+from dumbbell.plots.spec import Curve, Panel, Picture, sampled
 from dumbbell.report.finding import Table
 from dumbbell.results import Results
 from dumbbell.studies.shared import Floats
@@ -130,10 +130,10 @@ class Fairness:
         x = np.array([ROUND_TRIPS[d] for d in delays], dtype=np.float64)
         panels = []
         for buffer in part.values(0):
-            curves = []
-            for v in part.variants:
-                rows = summarize_all([self.ratio(which, v, buffer, d) for d in delays])
-                curves.append(curve_of(LABELS[v], v, x, rows))
+            curves = [
+                sampled(LABELS[v], v, [self.ratio(which, v, buffer, d) for d in delays], x, dots=False)
+                for v in part.variants
+            ]
             words = "smaller over larger" if which == "intra" else "second over first, 160 ms"
             axis = "round trip of both (ms)" if which == "intra" else "round trip of the second (ms)"
             label = f"goodput, {words}"
@@ -194,7 +194,7 @@ class Fairness:
             ("throughput, one hop over three", self.advantage),
             ("drop rate of the first link (%)", data.drop_rate),
         ):
-            curves = [curve_of(LABELS[v], v, x, summarize_all([value(v, r) for r in rates])) for v in data.variants]
+            curves = [sampled(LABELS[v], v, [value(v, r) for r in rates], x, dots=False) for v in data.variants]
             panels.append(Panel("", "offered load of each link (%)", label, curves, y_from_zero=False))
         last = rates[-1]
         reading = ", ".join(f"{LABELS[v]} {np.median(self.advantage(v, last)):.2f}" for v in data.variants)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from dumbbell.metrics import summarize, summarize_all
-from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.metrics import summarize
+from dumbbell.plots.spec import Curve, Mark, Panel, Picture, sampled
 from dumbbell.report.finding import Table
 from dumbbell.results import Results
 from dumbbell.studies.shared import Floats
@@ -62,7 +62,7 @@ class Latency:
             curves = []
             for v in data.variants:
                 x = np.array([np.median(data.queue("mean_sojourn_ms", v, b)) for b in buffers])
-                curves.append(curve_of(LABELS[v], v, x, summarize_all([value(v, b) for b in buffers])))
+                curves.append(sampled(LABELS[v], v, [value(v, b) for b in buffers], x, dots=False))
             panels.append(Panel("", "mean queueing delay (ms)", label, curves, x_log=True, y_from_zero=False))
         first, last = buffers[0], buffers[-1]
         reading = ", ".join(
@@ -105,10 +105,10 @@ class Latency:
         panels, parts = [], []
         x = np.array([1500 * 10.0**n / 1e6 for n in MILESTONES])
         for pair in self.ramp.cells():
-            curves = []
-            for v in self.ramp.variants:
-                rows = [self.ramp_times(v, pair, n) for n in MILESTONES]
-                curves.append(curve_of(LABELS[v], v, x, summarize_all(rows)))
+            curves = [
+                sampled(LABELS[v], v, [self.ramp_times(v, pair, n) for n in MILESTONES], x, dots=False)
+                for v in self.ramp.variants
+            ]
             title = f"round trips {PAIRS[pair]} ms (existing, new)"
             panels.append(Panel(title, "received (MB)", "time (s)", curves, x_log=True, y_log=True))
             times = {v: self.ramp_times(v, pair, 3) for v in self.ramp.variants}
