@@ -239,14 +239,12 @@ def _lacking(samples: Mapping[str, Floats]) -> bool:
 def _order(samples: Mapping[str, Floats], unit: str, matter: float, level: float, *, quick: bool) -> Ruling:
     pairs = list(itertools.pairwise(samples))
     against = 1 - (1 - level) / len(pairs)
-    total = Ruling(None)
-    for k, (a, b) in enumerate(pairs):
-        words = f"{a} minus {b}"
-        one = rules.higher(
-            samples[a], samples[b], words, unit, matter=matter, level=level, against=against, quick=quick
+    return rules.all_of(
+        rules.higher(
+            samples[a], samples[b], f"{a} minus {b}", unit, matter=matter, level=level, against=against, quick=quick
         )
-        total = one if k == 0 else total & one
-    return total
+        for a, b in pairs
+    )
 
 
 def _exchange(rule: Exchange, quantities: Quantities, at: Setting, level: float, *, quick: bool) -> Ruling:

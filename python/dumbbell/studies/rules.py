@@ -7,9 +7,11 @@ intervals are those of `dumbbell.metrics.significance`: Student's t over pairs o
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +21,7 @@ from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
 from dumbbell.metrics.intervals import FEWEST, number
 from dumbbell.metrics.needed_repetitions import least_repetitions, repetitions_for
 from dumbbell.metrics.significance import LEVEL, compare_means, whole_pairs
-from dumbbell.report.finding import Measured, Verdict
+from dumbbell.report.finding import Finding, Measured, Verdict
 
 __all__ = [
     "COUNTS",
@@ -29,6 +31,7 @@ __all__ = [
     "Ruling",
     "advantage",
     "alike",
+    "all_of",
     "all_within",
     "covers",
     "equal",
@@ -93,6 +96,15 @@ class Ruling:
             return Verdict.NOT_MEASURED if self.needs is None else Verdict.NOT_SHOWN
         return Verdict.AGREES if self.holds else Verdict.DIFFERS
 
+    def finding(self, claim: str, rule: str, why: str, beside: Sequence[Measured] = ()) -> Finding:
+        """Make the finding of a claim, by its id, that this statement decides."""
+        return Finding(claim, self.verdict, rule, self.measured, why, beside, needed(self))
+
+
+def all_of(rulings: Iterable[Ruling]) -> Ruling:
+    """Combine statements into the one that all of them hold."""
+    return functools.reduce(operator.and_, rulings, Ruling(True))
+
 
 def repetitions_text(needs: int) -> str:
     """Write a number of repetitions that would decide; a very large one only as such."""
@@ -109,12 +121,7 @@ def verdict(*rulings: Ruling) -> Verdict:
 
     Agree if all hold, differ if one fails. Otherwise not measured if one lacks data, and else not shown.
     """
-    if not rulings:
-        return Verdict.NOT_MEASURED
-    total = rulings[0]
-    for ruling in rulings[1:]:
-        total &= ruling
-    return total.verdict
+    return all_of(rulings).verdict if rulings else Verdict.NOT_MEASURED
 
 
 def higher(
@@ -216,15 +223,14 @@ def extreme(
         As for `higher`.
     """
     others = [name for name in samples if name != who]
-    total = Ruling(None)
-    for k, other in enumerate(others):
-        sides = (samples[who], samples[other])
-        a, b = sides if highest else sides[::-1]
-        words = f"{who} minus {other}" if highest else f"{other} minus {who}"
-        against = 1 - (1 - level) / len(others)
-        ruling = higher(a, b, words, unit, matter=matter, level=level, against=against, quick=quick)
-        total = ruling if k == 0 else total & ruling
-    return total
+    if not others:
+        return Ruling(None)
+    against = 1 - (1 - level) / len(others)
+    pairs = [(who, other) if highest else (other, who) for other in others]
+    return all_of(
+        higher(samples[a], samples[b], f"{a} minus {b}", unit, matter=matter, level=level, against=against, quick=quick)
+        for a, b in pairs
+    )
 
 
 def alike(
@@ -273,9 +279,7 @@ def alike(
     far = max(rulings, key=lambda r: abs(r.measured[0].value or 0.0))
     if never:
         return Ruling(None, far.measured, 2 * min(x.size for x in values.values()))
-    total = rulings[0]
-    for ruling in rulings[1:]:
-        total &= ruling
+    total = all_of(rulings)
     return Ruling(total.holds, far.measured, total.needs)
 
 
@@ -409,10 +413,10 @@ def all_within(
         Names of the samples that have fewer repetitions than in the whole study; see `higher`.
     """
     against = 1 - (1 - LEVEL) / len(samples)
-    total = Ruling(True)
-    for what, values in samples.items():
-        total &= within(values, what, low, high, unit=unit, against=against, quick=what in quick)
-    return total
+    return all_of(
+        within(values, what, low, high, unit=unit, against=against, quick=what in quick)
+        for what, values in samples.items()
+    )
 
 
 def _mean(what: str, found: Paired, unit: str, *, sign: bool) -> Measured:

@@ -57,12 +57,10 @@ def _median(sections: Mapping[str, Section], congestion: Phases) -> Finding:
     mild = {f"median delay, {name}": values for name, values in medians.items() if "mild" in name}
     near = rules.all_within(mild, TARGET / TENDS, TARGET * TENDS, unit="ms")
     one = sections["5.1.1"]
-    return Finding(
+    return near.finding(
         "codel-median",
-        near.verdict,
         f"With six long flows (mild congestion) the median delay is shown to be within a factor of {TENDS:g} of the "
         "target of 5 ms, in both such phases of §8.2.5 (95 % interval of the mean over repetitions).",
-        near.measured,
         ", ".join(f"{m.what} {m.text}" for m in near.measured),
         (
             *(
@@ -72,7 +70,6 @@ def _median(sections: Mapping[str, Section], congestion: Phases) -> Finding:
             ),
             Measured.of("median delay, one NewReno flow", summarize(one.queue("p50_sojourn_ms", "codel")), "ms"),
         ),
-        rules.needed(near),
     )
 
 
@@ -80,14 +77,11 @@ def _overload(section: Section, *, quick: bool) -> Finding:
     found = section.queue("p50_sojourn_ms", "codel")
     # The RFC has no smallest difference: longer by any amount is longer.
     longer = rules.higher(found, np.full(found.size, TARGET), "median delay less 5 ms", "ms", matter=0.0, quick=quick)
-    return Finding(
+    return longer.finding(
         "codel-overload",
-        longer.verdict,
         "With UDP at 1.2 times the capacity the median delay is shown to be above 5 ms.",
-        longer.measured,
         f"under UDP of 12 Mbit/s the median delay is {np.median(found):.0f} ms",
         (Measured.of("PIE under the same", summarize(section.queue("p50_sojourn_ms", "pie")), "ms"),),
-        rules.needed(longer),
     )
 
 
@@ -95,15 +89,13 @@ def _formula(section: Section, *, quick: bool) -> Finding:
     expected = reno_goodput(TARGET / RTT)
     used = section.queue("utilization", "codel")
     near = rules.within(used, "utilization", expected * (1 - NEAR), expected * (1 + NEAR), quick=quick)
-    return Finding(
+    computed = rules.Ruling(True, (Measured.number("computed", expected),))
+    return (near & computed).finding(
         "codel-formula",
-        near.verdict,
         f"The link's mean utilization under one NewReno flow is shown to be within {100 * NEAR:g} % of the formula "
         "at f = 5 ms / 100 ms, which leaves out that a window is whole segments and that a drop shows only after a "
         "round trip (95 % interval).",
-        (*near.measured, Measured.number("computed", expected)),
         f"utilization is {near.measured[0].text}, computed {expected:.3f}",
-        needs=rules.needed(near),
     )
 
 
@@ -112,12 +104,10 @@ def _utilization(sections: Mapping[str, Section], congestion: Phases, *, quick: 
     found = {f"utilization, {words}": s.queue("utilization", "codel") for words, s in rows.items()}
     full = rules.all_within(found, FULL, np.inf, quick=found if quick else ())
     goodput = [summarize(congestion.goodput("codel", p) / congestion.goodput("droptail", p)) for p in congestion.phases]
-    return Finding(
+    return full.finding(
         "codel-utilization",
-        full.verdict,
         f"Mean utilization is shown to be at least {100 * FULL:g} % with one NewReno flow and with one CUBIC flow "
         "(95 % interval).",
-        full.measured,
         ", ".join(f"{m.what} {m.text}" for m in full.measured)
         + f"; from six flows on CoDel has {100 * min(g.median for g in goodput):.0f} % or more of drop-tail's "
         "goodput",
@@ -125,7 +115,6 @@ def _utilization(sections: Mapping[str, Section], congestion: Phases, *, quick: 
             Measured.of(f"goodput over drop-tail's, {p.name}", g)
             for p, g in zip(congestion.phases, goodput, strict=True)
         ),
-        rules.needed(full),
     )
 
 
@@ -137,13 +126,10 @@ def _rates(slow: Phases, fast: Phases) -> Finding:
     }
     kept = rules.all_within(found, FULL, np.inf)
     delay = {words: summarize(d.delay("codel", d.phases[1])).text("ms") for words, d in both.items()}
-    return Finding(
+    return kept.finding(
         "codel-rates",
-        kept.verdict,
         f"While the capacity alternates between 100 and 10 Mbit/s, CoDel's goodput is shown to be at least "
         f"{100 * FULL:g} % of drop-tail's, with phases of 20 s and of 100 ms (95 % interval of the mean).",
-        kept.measured,
         ", ".join(f"{m.what} {m.text}" for m in kept.measured),
         tuple(Measured(f"delay at 10 Mbit/s, phases of {words}", text) for words, text in delay.items()),
-        rules.needed(kept),
     )

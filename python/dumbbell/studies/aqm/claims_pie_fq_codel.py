@@ -35,14 +35,11 @@ def droptail(sections: Mapping[str, Section], *, quick: bool = False) -> list[Fi
         next_ = max((n for n in middle if n != "DropTail"), key=lambda n: middle[n])
         words.append(f"{flows}: {middle['DropTail']:.0f} ms, the next {middle[next_]:.0f} ({next_})")
     return [
-        Finding(
+        total.finding(
             "droptail-fills",
-            total.verdict,
             "On the same seeds drop-tail's mean queueing delay is shown to be higher than every other "
             f"discipline's, under one NewReno flow and under one CUBIC flow, {rules.COUNTS}.",
-            total.measured,
             "; ".join(words),
-            needs=rules.needed(total),
         )
     ]
 
@@ -62,27 +59,21 @@ def pie(sections: Mapping[str, Section], congestion: Phases, *, quick: bool = Fa
     full = rules.all_within(used, FULL, np.inf, quick=one if quick else ())
     overloaded = sections["5.3.1"]
     return [
-        Finding(
+        near.finding(
             "pie-target",
-            near.verdict,
             f"In each phase of §8.2.5 (6, 14, 19, 6 long flows) the mean delay is shown to be within {PIE_NEAR:g} ms "
             "of 15 ms (95 % interval).",
-            near.measured,
             ", ".join(f"{m.what} {m.text}" for m in near.measured),
             (
                 Measured.of("UDP of 12 Mbit/s", summarize(overloaded.delay("pie")), "ms"),
                 Measured.of("one NewReno flow", summarize(sections["5.1.1"].delay("pie")), "ms"),
             ),
-            rules.needed(near),
         ),
-        Finding(
+        full.finding(
             "pie-utilization",
-            full.verdict,
             f"The link is shown to be used to at least {100 * FULL:g} % by one NewReno flow, and 6, 14 and 19 are "
             f"shown to get at least {100 * FULL:g} % of what they get over drop-tail (95 % interval of the mean).",
-            full.measured,
             ", ".join(f"{m.what} {m.text}" for m in full.measured),
-            needs=rules.needed(full),
         ),
     ]
 
@@ -90,39 +81,37 @@ def pie(sections: Mapping[str, Section], congestion: Phases, *, quick: bool = Fa
 def flow_queueing(sections: Mapping[str, Section], *, quick: bool = False) -> list[Finding]:
     """Compare the statements about FQ-CoDel with the runs; `quick` as for `rules.higher`."""
     bursts, shared = sections["7.2-IV"], sections["5.3.2"]
-    sparse = rules.Ruling(True)
     delays = {n: bursts.flow("owd_mean_ms", "cbr", n) for n in bursts.names}
-    for other in (n for n in bursts.names if n in SINGLE):
-        sparse &= rules.higher(delays[other], delays["fq_codel"], f"{LABELS[other]} less FQ-CoDel", "ms", quick=quick)
-    own = rules.Ruling(True)
+    sparse = rules.all_of(
+        rules.higher(delays[other], delays["fq_codel"], f"{LABELS[other]} less FQ-CoDel", "ms", quick=quick)
+        for other in bursts.names
+        if other in SINGLE
+    )
     got = {n: shared.goodput(n, flow="tcp") for n in shared.names}
-    for other in (n for n in shared.names if n in SINGLE):
-        own &= rules.higher(got["fq_codel"], got[other], f"TCP: FQ-CoDel minus {LABELS[other]}", "Mbit/s", quick=quick)
+    own = rules.all_of(
+        rules.higher(got["fq_codel"], got[other], f"TCP: FQ-CoDel minus {LABELS[other]}", "Mbit/s", quick=quick)
+        for other in shared.names
+        if other in SINGLE
+    )
     udp = float(np.median(shared.goodput("fq_codel", flow="udp")))
     tcp = {n: float(np.median(v)) for n, v in got.items()}
     best = max((n for n in tcp if n in SINGLE), key=lambda n: tcp[n])
     cbr = {n: float(np.median(v)) for n, v in delays.items()}
     calm = min((n for n in cbr if n in SINGLE), key=lambda n: cbr[n])
     return [
-        Finding(
+        sparse.finding(
             "fq-sparse",
-            sparse.verdict,
             "Beside video, web and a bulk flow (§7.2, case IV) the mean one-way delay of CBR at 1 Mbit/s is shown "
             f"to be lower with FQ-CoDel than with each discipline of one queue, {rules.COUNTS}.",
-            sparse.measured,
             f"mean one-way delay {cbr['fq_codel']:.1f} ms with FQ-CoDel (50 without load), at best {cbr[calm]:.1f} "
             f"ms ({LABELS[calm]}) with one queue",
-            needs=rules.needed(sparse),
         ),
-        Finding(
+        own.finding(
             "fq-own-queue",
-            own.verdict,
             "Beside UDP of 7.5 Mbit/s TCP's goodput is shown to be higher with FQ-CoDel than with each discipline "
             f"of one queue, which leaves it what UDP doesn't take, {rules.COUNTS}.",
-            own.measured,
             f"TCP gets {tcp['fq_codel']:.2f} Mbit/s with FQ-CoDel (UDP {udp:.2f}), at best {tcp[best]:.2f} "
             f"({LABELS[best]}) with one queue",
-            needs=rules.needed(own),
         ),
     ]
 
@@ -150,34 +139,28 @@ def interactions(sections: Mapping[str, Section], *, quick: bool = False) -> lis
             beside += less.measured
     middle = {n: float(np.median(v)) for n, v in apart.items()}
     share = {n: lbe.goodput(n, flow="ledbat") / lbe.goodput(n) for n in lbe.names}
-    gives_way = rules.Ruling(True)
-    for n in (n for n in lbe.names if n != "droptail"):
-        gives_way &= rules.higher(
-            share[n], share["droptail"], f"LEDBAT's share, {LABELS[n]} less DropTail", quick=quick
-        )
+    gives_way = rules.all_of(
+        rules.higher(share[n], share["droptail"], f"LEDBAT's share, {LABELS[n]} less DropTail", quick=quick)
+        for n in lbe.names
+        if n != "droptail"
+    )
     shares = {n: float(np.median(v)) for n, v in share.items()}
     most = max(shares, key=lambda n: shares[n])
     trips = [RTTS[o] for o in fair.others]
     return [
-        Finding(
+        closer.finding(
             "rtt-fairness",
-            closer.verdict,
             "The two goodputs lie closer together than over drop-tail, shown on the same seeds for each AQM of one "
             f"queue: mean over round trips of {', '.join(str(t) for t in trips)} ms of the ratio's distance from "
             f"one, in doublings, {rules.COUNTS}.",
-            closer.measured,
             f"apart by {middle['droptail']:.2f} doublings over drop-tail; shown to be closer with "
             + (", ".join(f"{LABELS[n]} ({middle[n]:.2f})" for n in better) or "none"),
             beside,
-            rules.needed(closer),
         ),
-        Finding(
+        gives_way.finding(
             "lbe",
-            gives_way.verdict,
             f"LEDBAT's share beside NewReno is shown to be larger than over drop-tail, for each AQM, {rules.COUNTS}.",
-            gives_way.measured,
             f"LEDBAT's share is {100 * shares['droptail']:.0f} % over drop-tail, up to {100 * shares[most]:.0f} % "
             f"({LABELS[most]})",
-            needs=rules.needed(gives_way),
         ),
     ]

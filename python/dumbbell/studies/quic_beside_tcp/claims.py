@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from dumbbell.report.finding import Finding, Verdict
@@ -31,83 +34,72 @@ def _saving(found: Pages, claim: str, flow: str, trips: float, beside: str, word
             against=1 - 0.05 / len(found.rtts),
         )  # fmt: skip
     listed = ", ".join(f"{np.mean(found.saved(rtt, 0.0, flow, beside)):.2f} at {rtt:g} ms" for rtt in found.rtts)
-    return Finding(
+    return ruling.finding(
         claim,
-        ruling.verdict,
         f"Without loss, the mean load time over {words} is shown to be {trips:g} round trips shorter, give or take "
         f"{NEAR:g} and {SENDING:g} ms for the sending of 12 kB, at each round-trip time.",
-        ruling.measured,
         f"round trips saved: {listed}",
-        needs=rules.needed(ruling),
     )
+
+
+def _over_settings(each: Sequence[rules.Ruling], claim: str, rule: str, why: str) -> Finding:
+    """Make the finding of a claim on all settings: it depends if it holds for some and fails for others."""
+    found = rules.all_of(each).finding(claim, rule, why)
+    mixed = {True, False} <= {r.holds for r in each}
+    return replace(found, verdict=Verdict.DEPENDS, needs=None) if mixed else found
 
 
 def pages(found: Pages) -> list[Finding]:
     """Compare the statements about pages with the runs."""
     lossy = [(rtt, loss) for rtt in found.rtts for loss in found.losses if loss > 0]
-    each = {
-        place: rules.higher(
+    each = [
+        rules.higher(
             found.took(*place, "tls"), found.took(*place, "quic"),
             f"load time over TCP + TLS 1.3 less that over QUIC, {place[0]:g} ms, {place[1]:g} %", "ms", matter=0.0,
             against=1 - 0.05 / len(lossy),
         )
         for place in lossy
-    }  # fmt: skip
-    won = sum(r.holds is True for r in each.values())
-    lost = sum(r.holds is False for r in each.values())
-    total = rules.Ruling(True)
-    for ruling in each.values():
-        total &= ruling
-    verdict = Verdict.DEPENDS if won and lost else total.verdict
+    ]  # fmt: skip
+    won = sum(r.holds is True for r in each)
     saved = [float(np.mean(found.saved(*place, "quic"))) for place in lossy]
     return [
         _saving(found, "quic-saves-one", "quic", 1.0, "tls", "QUIC than over TCP with TLS 1.3"),
         _saving(found, "zero-rtt-saves-two", "zero", 2.0, "tls", "QUIC with 0-RTT than over TCP with TLS 1.3"),
         _saving(found, "early-data-is-equal", "quic", 0.0, "early", "QUIC than over TCP with early data"),
-        Finding(
+        _over_settings(
+            each,
             "sooner-under-loss",
-            verdict,
             "At each round-trip time and loss rate, on the same seeds, the mean load time over QUIC is shown to be "
             "shorter than over TCP with TLS 1.3.",
-            total.measured,
             f"shorter in {won} of {len(lossy)} settings; from {min(saved):.2f} to {max(saved):.2f} round trips saved",
-            needs=rules.needed(total) if verdict is not Verdict.DEPENDS else None,
         ),
     ]
 
 
 def shares(found: Shares) -> list[Finding]:
     """Compare the statement about shares with the runs."""
-    each = {}
+    each = []
     for variant in found.variants:
         for limit in found.limits:
             both = found.throughput(variant, limit)
             means = both.mean(axis=0)
             # The difference of each run over TCP's mean: a ratio of each run would be skewed.
-            each[variant, limit] = rules.within(
+            each.append(rules.within(
                 (both[:, 1] - both[:, 0]) / means[0], f"QUIC less TCP over TCP, {LABELS[variant]}, {limit}",
                 -EVEN, EVEN, sign=True, against=1 - 0.05 / (len(found.variants) * len(found.limits)),
-            )  # fmt: skip
-    even = sum(r.holds is True for r in each.values())
-    uneven = sum(r.holds is False for r in each.values())
-    total = rules.Ruling(True)
-    for ruling in each.values():
-        total &= ruling
-    verdict = Verdict.DEPENDS if even and uneven else total.verdict
+            ))  # fmt: skip
     ratios = {
         v: [float(np.divide(*found.throughput(v, limit).mean(axis=0)[::-1])) for limit in found.limits]
         for v in found.variants
     }
     listed = ", ".join(f"{LABELS[v]} {min(r):.2f} to {max(r):.2f}" for v, r in ratios.items())
     return [
-        Finding(
+        _over_settings(
+            each,
             "equal-shares",
-            verdict,
             f"For each variant and each buffer the mean difference of both throughputs is shown to be at most "
             f"{100 * EVEN:.0f} % of TCP's.",
-            total.measured,
             f"QUIC over TCP, by buffer: {listed}",
-            needs=rules.needed(total) if verdict is not Verdict.DEPENDS else None,
         )
     ]
 
@@ -125,22 +117,16 @@ def streams(found: Streams) -> list[Finding]:
         less &= rules.within(found.wait(n) / base.mean(), f"wait with {n} streams over that with one", 0.0, 2.0 / n)
     listed = ", ".join(f"{np.mean(found.wait(n)):.2f} ms" for n in (0, 1, 4, 16))
     return [
-        Finding(
+        same.finding(
             "one-stream-waits",
-            same.verdict,
             f"The mean wait of a byte over QUIC with one stream is shown to be within {100 * ALIKE:.0f} % of that "
             "over TCP.",
-            same.measured,
             f"mean waits: {np.mean(found.wait(0)):.2f} ms over TCP, {np.mean(base):.2f} ms over QUIC",
-            needs=rules.needed(same),
         ),
-        Finding(
+        less.finding(
             "streams-wait-less",
-            less.verdict,
             "The mean wait of a byte with n streams is shown to be at most 2/n of that with one: the loss holds back "
             "one stream of n, give or take a factor of 2 for data in flight that aren't divided evenly.",
-            less.measured,
             f"mean waits over TCP and QUIC with 1, 4 and 16 streams: {listed}",
-            needs=rules.needed(less),
         ),
     ]

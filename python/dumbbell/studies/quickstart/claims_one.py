@@ -38,29 +38,21 @@ def reno(series: Series) -> list[Finding]:
     busy = series.utilization
     last = float(np.median([s.cwnd[-1] for s in whole])) if whole else float("nan")
     return [
-        Finding(
+        left.finding(
             "reno-halves",
-            left.verdict,
             "The window after recovery is shown to be, in the mean over the reductions, 0.45 to 0.55 of that before: "
             "half, give or take the segments that arrive between the last row of the series and the loss.",
-            left.measured,
             f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
-            needs=rules.needed(left),
         ),
-        Finding(
+        steps.finding(
             "reno-one-segment",
-            steps.verdict,
             "Between losses the window is shown to grow by 0.8 to 1.1 segments per (smoothed) round trip; smoothing "
             "lags behind a growing round trip, so trips are counted a little too many.",
-            steps.measured,
             f"{summarize(growth(whole)).text('segments per round trip')}",
-            needs=rules.needed(steps),
         ),
-        Finding(
+        rules.Ruling(busy >= FULL, (Measured.number("utilization", busy),)).finding(
             "reno-full-link",
-            rules.verdict(rules.Ruling(busy >= FULL)),
             f"The link was in use for at least {100 * FULL:.0f} % of the time, start included.",
-            (Measured.number("utilization", busy),),
             f"the window falls from {last:.0f} to about half, one bandwidth-delay product, and the link is in use "
             f"for {100 * busy:.1f} % of the time",
         ),
@@ -118,13 +110,10 @@ def cubic(series: Series) -> list[Finding]:
             f"{listed} segments/s before, around and beyond"
         )
     return [
-        Finding(
+        left.finding(
             "cubic-reduction",
-            left.verdict,
             "The mean reduction is shown to leave 0.65 to 0.75 of the window.",
-            left.measured,
             f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
-            needs=rules.needed(left),
         ),
         Finding(
             "cubic-plateau",

@@ -42,24 +42,18 @@ def bloat(data: Bloat, *, quick: bool = False) -> list[Finding]:
         calm &= rules.within(cost, f"{name}: part of goodput lost", -np.inf, COST, quick=quick)
     long, codel, fair = (float(np.median(data.ping(q))) for q in (LONG, "codel-200", "fq_codel-200"))
     return [
-        Finding(
+        added.finding(
             "bloat-is-queue",
-            added.verdict,
             f"The mean of the largest ping under load is shown to be within {100 * NEAR:g} % of the idle round trip "
             "plus limit x 1500 bytes / 5 Mbit/s, for both drop-tail queues; jitter of the access links and the "
             "packet in transmission are within that.",
-            added.measured,
             "the largest ping is " + ", ".join(words),
-            needs=rules.needed(added),
         ),
-        Finding(
+        calm.finding(
             "aqm-removes",
-            calm.verdict,
             f"With the same limit of 200 packets the median ping of a run is shown to be at most {CALM:.0f} ms above "
             f"idle, and the download to lose at most {100 * COST:g} % of its goodput (95 % intervals of the means).",
-            calm.measured,
             f"the median ping falls from {long:.0f} ms to {codel:.0f} ms with CoDel and {fair:.0f} ms with FQ-CoDel",
-            needs=rules.needed(calm),
         ),
     ]
 
@@ -76,22 +70,16 @@ def pair(data: Pair, *, quick: bool = False) -> list[Finding]:
     more = rules.higher(mixed[:, 0], mixed[:, 1], "CUBIC less Reno", "Mbit/s", quick=quick)
     one, two = np.median(mixed, axis=0)
     return [
-        Finding(
+        fair.finding(
             "pair-fair",
-            fair.verdict,
             f"Jain's index isn't shown to be below {rules.FAIR}, and neither flow is shown to be ahead by more than "
             f"{100 * rules.EQUAL:.0f} % of their sum, for Reno and for CUBIC.",
-            fair.measured,
             "Jain's index over one minute: " + ", ".join(words),
-            needs=rules.needed(fair),
         ),
-        Finding(
+        more.finding(
             "cubic-takes-more",
-            more.verdict,
             "On the same seeds CUBIC's goodput is shown to be higher than Reno's beside it, "
             f"{rules.COUNTS} (95 % interval of the mean difference).",
-            more.measured,
             f"CUBIC gets {one:.2f}, Reno {two:.2f} Mbit/s",
-            needs=rules.needed(more),
         ),
     ]
