@@ -19,6 +19,7 @@ from dumbbell.studies.shared import LABELS, Floats
 __all__ = ["CUBIC_BEND", "WORDS", "quantities"]
 
 FIRST = "the first rise"
+BY_LENGTH = "by its length"
 CUBIC_BEND = 0.15
 """Bend from which a tooth counts as concave, and as convex; below it at both ends a tooth is straight."""
 SHAPES = {
@@ -94,30 +95,32 @@ def quantities(load: Load, pages: Pages, curves: Curves, paths: Paths) -> Quanti
     return Quantities(get, WORDS)
 
 
+OF_CURVES: dict[str, Callable[[Curves, str, str, Setting], Floats]] = {
+    "length": lambda c, q, v, _at: c.each(q, v, "length"),
+    "top": lambda c, q, v, _at: c.each(q, v, "top"),
+    "bend": lambda c, q, v, at: c.each(q, v, str(at["bend"])),
+    "whole teeth": lambda c, q, v, at: 100 * c.whole(q, v, CUBIC_BEND, over_time=at.get("counted") == BY_LENGTH),
+    "straight teeth": lambda c, q, v, _at: 100 * c.straight(q, v, CUBIC_BEND),
+    "low tops": lambda c, q, v, _at: 100 * c.low_tops(q, v),
+    "spread of lengths": lambda c, q, v, at: c.spread_of_lengths(q, v, over_time=at["counted"] == BY_LENGTH),
+    "start bend": lambda c, q, v, _at: c.start_bend(q, v),
+    "kept": lambda c, q, v, _at: np.array([one.kept(np.inf) for one in c.windows(q, v)]),
+    "growth": lambda c, q, v, _at: np.array([one.growth(MSS) for one in c.windows(q, v)]),
+    "first loss": lambda c, q, v, _at: c.first_losses(q, v),
+    "start friendly": lambda c, q, v, _at: c.start_friendly(q, v),
+    "peak": lambda c, q, v, at: c.first_peak(q, v) if at["of"] == FIRST else c.each(q, v, "top"),
+    "most waiting": lambda c, q, v, _at: c.backlog(q, v)[1],
+    "mean waiting": lambda c, q, v, _at: c.backlog(q, v)[0],
+    "spread of waiting": lambda c, q, v, _at: c.spread_of_waiting(q, v),
+}
+"""Name of a metric -> its values of some curves, by queue, variant and setting."""
+
+
 def _shape(curves: Curves, name: str, at: Setting) -> Floats:
     queue, variant = str(at["queue"]), str(at["variant"])
-    if name in {"length", "top"}:
-        return curves.each(queue, variant, name)
-    if name == "bend":
-        return curves.each(queue, variant, str(at["bend"]))
-    if name == "whole teeth":
-        return 100 * curves.whole(queue, variant, CUBIC_BEND, over_time=at.get("counted") == "by its length")
-    if name == "straight teeth":
-        return 100 * curves.straight(queue, variant, CUBIC_BEND)
-    if name == "spread of waiting":
-        return curves.spread_of_waiting(queue, variant)
-    if name == "spread of lengths":
-        return curves.spread_of_lengths(queue, variant, over_time=at["counted"] == "by its length")
-    if name == "low tops":
-        return 100 * curves.low_tops(queue, variant)
-    if name == "start bend":
-        return curves.start_bend(queue, variant)
-    if name == "peak":
-        return curves.first_peak(queue, variant) if at["of"] == FIRST else curves.each(queue, variant, "top")
-    if name in {"most waiting", "mean waiting"}:
-        mean, most = curves.backlog(queue, variant)
-        return most if name == "most waiting" else mean
-    return _windows(curves, name, queue, variant)
+    if name in OF_EPOCHS:
+        return curves.of_epochs(queue, variant, OF_EPOCHS[name])
+    return OF_CURVES[name](curves, queue, variant, at)
 
 
 def _over_paths(paths: Paths, name: str, at: Setting) -> Floats:
@@ -125,18 +128,6 @@ def _over_paths(paths: Paths, name: str, at: Setting) -> Floats:
     if name in OF_EPOCHS:
         return paths.of_epochs(delay, queue, variant, OF_EPOCHS[name])
     return paths.length(delay, queue, variant)
-
-
-def _windows(curves: Curves, name: str, queue: str, variant: str) -> Floats:
-    if name in OF_EPOCHS:
-        return curves.of_epochs(queue, variant, OF_EPOCHS[name])
-    if name == "start friendly":
-        return curves.start_friendly(queue, variant)
-    if name == "first loss":
-        return curves.first_losses(queue, variant)
-    if name == "kept":
-        return np.array([one.kept(np.inf) for one in curves.windows(queue, variant)])
-    return np.array([one.growth(MSS) for one in curves.windows(queue, variant)])
 
 
 def _loaded(load: Load, name: str, at: Setting) -> Floats:
@@ -151,18 +142,9 @@ def _loaded(load: Load, name: str, at: Setting) -> Floats:
     if name == "ping ratio":
         return np.asarray(load.ping("small", variant, since) / load.ping("large", variant, since))
     queue, loaded = str(at["queue"]), at.get("load") == "beside"
-    match name:
-        case "ping":
-            return load.ping(queue, variant, since, loaded=loaded)
-        case "three pings":
-            return load.printed_pings(queue, variant, since, loaded=loaded)
-        case "ping rise":
-            return load.ping(queue, variant, since) - load.ping(queue, variant, since, loaded=False)
-        case "page":
-            return load.page(queue, variant, since, loaded=loaded)
-        case "page rise":
-            return load.page(queue, variant, since) - load.page(queue, variant, since, loaded=False)
-        case "page factor":
-            return np.asarray(load.page(queue, variant, since) / load.page(queue, variant, since, loaded=False))
-        case _:
-            raise KeyError(name)
+    metrics = {"ping": load.ping, "three pings": load.printed_pings, "page": load.page}
+    if name in metrics:
+        return metrics[name](queue, variant, since, loaded=loaded)
+    metric, _, change = name.partition(" ")
+    alone, beside = (metrics[metric](queue, variant, since, loaded=one) for one in (False, True))
+    return np.asarray(beside / alone) if change == "factor" else beside - alone
