@@ -11,7 +11,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import Summary, number, summarize_all
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.axis_values import AxisValues
-from dumbbell.plots.cell_table import CellTable
+from dumbbell.plots.cell_table import CellTable, Shown
 from dumbbell.plots.spec import FEWEST_BOX, Curve, Floats, Kind, Panel, Picture, curve_of
 from dumbbell.plots.style import Look, distinct, ranked
 
@@ -24,11 +24,9 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 """Keeps "n = 5" in one line of a title."""
 
 
-def columns_of(
-    table: CellTable, x: str | None, by: str | None, *, numbers_first: bool = False
-) -> tuple[str | None, str | None]:
+def columns_of(table: CellTable, shown: Shown, *, numbers_first: bool = False) -> tuple[str | None, str | None]:
     """Choose the column across and the column of the curves: those given, or the first that distinguish values."""
-    across, apart = table.column(x, "x"), table.column(by, "by")
+    across, apart = table.column(shown.x, "x"), table.column(shown.by, "by")
     across = across or table.free(apart, first="numbers" if numbers_first else None)
     if across is None:
         return apart, None  # Nothing else distinguishes the values, so their names are on the axis.
@@ -86,27 +84,19 @@ def _curves(
     return curves, every
 
 
-def _over_words(
-    results: Results,
-    kind: Kind,
-    metric: str,
-    x: str | None,
-    by: str | None,
-    flow: Sequence[str] | None,
-    where: Mapping[str, object] | None,
-) -> Picture:
-    table = CellTable.of(results, metric, flow, where)
-    across, apart = columns_of(table, x, by)
+def _over_words(results: Results, kind: Kind, shown: Shown) -> Picture:
+    table = CellTable.of(results, shown)
+    across, apart = columns_of(table, shown)
     looks = looks_of(table, apart)
-    shown = quantity(metric)
+    drawn = quantity(shown.metric)
     panels, every = [], []
     for one in table.panels(across, apart):
         axis = one.axis(across) if across else AxisValues.of([table.frame["name"][0]])
         words = AxisValues(axis.words, {w: float(n) for n, w in enumerate(axis.words)})
         curves, found = _curves(one, across, apart, words, kind, looks)
-        panels.append(Panel(one.title, table.name(across), shown.label, curves, categories=axis.words))
+        panels.append(Panel(one.title, table.name(across), drawn.label, curves, categories=axis.words))
         every += found
-    title = _title(table, f"{shown.title} by {table.name(across) or 'flow'}", apart)
+    title = _title(table, f"{drawn.title} by {table.name(across) or 'flow'}", apart)
     if kind == "bars":
         note = "Dots are single runs." if any(s.n > 1 for s in every) else ""
         return Picture("bars", f"{title}: {_interval(every)}", "", panels, min(2, len(panels)), share_y=True, note=note)
@@ -124,48 +114,24 @@ def _title(table: CellTable, what: str, apart: str | None) -> str:
     return f"{what} and {table.name(apart)}" if apart else what
 
 
-def bars(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    x: str | None = None,
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def bars(results: Results, shown: Shown) -> Picture:
     """Draw bars of a metric's median with its interval and the repetitions as dots."""
-    return _over_words(results, "bars", metric, x, by, flow, where)
+    return _over_words(results, "bars", shown)
 
 
-def box(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    x: str | None = None,
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def box(results: Results, shown: Shown) -> Picture:
     """Draw boxes of a metric's repetitions; fewer than five repetitions are symbols with a line at their median."""
-    return _over_words(results, "box", metric, x, by, flow, where)
+    return _over_words(results, "box", shown)
 
 
-def lines(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    x: str | None = None,
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def lines(results: Results, shown: Shown) -> Picture:
     """Draw a metric over a swept quantity, with intervals and dots; lines join numbers only, never words."""
-    table = CellTable.of(results, metric, flow, where)
-    across, apart = columns_of(table, x, by, numbers_first=True)
+    table = CellTable.of(results, shown)
+    across, apart = columns_of(table, shown, numbers_first=True)
     if across is None:
         raise ResultsError("lines need a sweep: give --x a swept path")
     looks = looks_of(table, apart)
-    shown = quantity(metric)
+    drawn = quantity(shown.metric)
     whole = table.axis(across)
     kind: Kind = "line" if whole.numeric else "points"
     panels, every = [], []
@@ -175,10 +141,10 @@ def lines(
         categories = () if whole.numeric else whole.words
         ticks = tuple(whole.places.values()) if whole.log else ()
         panels.append(
-            Panel(one.title, whole.label(table.name(across)), shown.label, curves, categories=categories,
+            Panel(one.title, whole.label(table.name(across)), drawn.label, curves, categories=categories,
                   x_log=whole.log, x_ticks=ticks)
         )  # fmt: skip
-    title = f"{shown.title} over {table.name(across)}: {_interval(every)}"
+    title = f"{drawn.title} over {table.name(across)}: {_interval(every)}"
     note = f"{'Bands' if whole.numeric else 'Vertical lines'} are the intervals, pale dots are single runs."
     note = note if any(s.n > 1 for s in every) else ""
     return Picture("lines", title, "", panels, columns=min(2, len(panels)), share_y=True, note=note)

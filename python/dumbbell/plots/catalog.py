@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.exceptions import DumbbellError
@@ -23,6 +24,7 @@ from dumbbell.plots import (
     videos_over_time,
     voice_over_time,
 )
+from dumbbell.plots.cell_table import Shown
 from dumbbell.plots.source import source_of
 from dumbbell.plots.spec import Picture
 from dumbbell.registry import unknown
@@ -48,6 +50,18 @@ class Of:
 
 
 _CELLS = ("metric", "x", "by", "flow", "where")
+
+
+def _cells(draw: Callable[[Results, Shown], Picture], options: tuple[str, ...] = _CELLS) -> Of:
+    """Return a kind over all cells, whose function takes its options as one value."""
+
+    @wraps(draw)
+    def drawn(results: Results, **given: Any) -> Picture:  # noqa: ANN401
+        return draw(results, Shown(**given))
+
+    return Of(False, drawn, options)
+
+
 KINDS: dict[str, Of] = {
     "cwnd": Of(True, over_time.cwnd, ("flow",)),
     "queue": Of(True, queues_over_time.queue, ("queue",)),
@@ -64,15 +78,15 @@ KINDS: dict[str, Of] = {
     "voice": Of(True, voice_over_time.voice, ("flow",)),
     "responsiveness": Of(True, responsiveness_over_time.responsiveness, ()),
     "timelapse": Of(False, timelapse.timelapse, ("metric", "flow", "window_s", "where")),
-    "matrix": Of(False, grids.matrix, ("metric", "flow", "where")),
-    "lines": Of(False, by_cell.lines, _CELLS),
-    "bars": Of(False, by_cell.bars, _CELLS),
-    "box": Of(False, by_cell.box, _CELLS),
-    "cdf": Of(False, distribution.cdf, ("metric", "by", "flow", "where")),
+    "matrix": _cells(grids.matrix, ("metric", "flow", "where")),
+    "lines": _cells(by_cell.lines),
+    "bars": _cells(by_cell.bars),
+    "box": _cells(by_cell.box),
+    "cdf": _cells(distribution.cdf, ("metric", "by", "flow", "where")),
     "slowdown": Of(False, slowdown_by_size.slowdown, ("metric", "flow")),
-    "ellipse": Of(False, delay_plane.ellipse, ("metric", "by", "flow", "where")),
-    "plane": Of(False, delay_plane.plane, _CELLS),
-    "heatmap": Of(False, grids.heatmap, _CELLS),
+    "ellipse": _cells(delay_plane.ellipse, ("metric", "by", "flow", "where")),
+    "plane": _cells(delay_plane.plane),
+    "heatmap": _cells(grids.heatmap),
 }
 """Every kind."""
 

@@ -23,7 +23,7 @@ from dumbbell.results.frames.summary import short_names
 if TYPE_CHECKING:
     from dumbbell.results import Results
 
-__all__ = ["CellTable", "word"]
+__all__ = ["CellTable", "Shown", "word"]
 
 Key = tuple[str, ...]
 
@@ -38,6 +38,28 @@ def word(value: object) -> str:
     if value is None:
         return "as in the scenario"
     return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The part of the results that a figure over cells shows.
+
+    Attributes
+    ----------
+    metric : str
+    x, by : str or None
+        The columns across and of the curves; default: the first that distinguish values.
+    flow : sequence of str or None
+        Names of flows or queues; default: see `CellTable.of`.
+    where : mapping or None
+        Values of swept paths, which select cells.
+    """
+
+    metric: str = "goodput_bps"
+    x: str | None = None
+    by: str | None = None
+    flow: Sequence[str] | None = None
+    where: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,9 +83,7 @@ class CellTable:
     title: str = ""
 
     @classmethod
-    def of(
-        cls, results: Results, metric: str, flow: Sequence[str] | None = None, where: Mapping[str, object] | None = None
-    ) -> CellTable:
+    def of(cls, results: Results, shown: Shown) -> CellTable:
         """Select a metric's values, narrowed to some flows (or queues) and to some cells.
 
         Raises
@@ -72,20 +92,21 @@ class CellTable:
             For an unknown metric, a metric that is no number, an unknown flow, a condition that no cell meets, and
             if no run has a value.
         """
+        metric = shown.metric
         frame = _frame(results, metric)
         paths = [p for p in dict.fromkeys(path for run in results.runs for path in run.cell) if p in frame.columns]
-        frame = _of_owners(results, frame, flow)
+        frame = _of_owners(results, frame, shown.flow)
         frame = frame.filter(pl.col(metric).is_not_null() & pl.col(metric).cast(pl.Float64).is_finite())
         if frame.is_empty():
             raise ResultsError(f"no run has a value of '{metric}'")
         owners = [c for c in OWNERS if c in frame.columns]
-        shown = frame.select(
+        words = frame.select(
             *(pl.Series(c, [word(v) for v in frame[c]], dtype=pl.String) for c in (*paths, *owners)),
             "run",
             "repetition",
             value=pl.col(metric).cast(pl.Float64) * quantity(metric).factor,
         )
-        return cls(shown, metric, paths)._where(where or {})
+        return cls(words, metric, paths)._where(shown.where or {})
 
     def _where(self, where: Mapping[str, object]) -> CellTable:
         frame = self.frame

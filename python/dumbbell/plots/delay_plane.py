@@ -21,7 +21,7 @@ import polars as pl
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import counted, looks_of
-from dumbbell.plots.cell_table import CellTable
+from dumbbell.plots.cell_table import CellTable, Shown
 from dumbbell.plots.ellipse import FEWEST, cross_of, ellipse_of, is_slit
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look
@@ -38,28 +38,21 @@ WIDE = 10.0
 """Ratio of the largest median to the smallest from which an axis is logarithmic."""
 
 
-def ellipse(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def ellipse(results: Results, shown: Shown) -> Picture:
     """Draw the flows' total goodput over queueing delay: a point for each run, an ellipse of one standard deviation.
 
     References
     ----------
     RFC 7928 §2.7: ellipses of the maximum-likelihood two-dimensional Gaussian, the median as their middle.
     """
-    table, y_label = _table(results, metric, by, flow, where)
-    apart = table.column(by, "by") or table.free()
+    table, y_label = _table(results, shown)
+    apart = table.column(shown.by, "by") or table.free()
     looks = looks_of(table, apart)
     parts = table.panels(apart)
     clouds = [_clouds(one, looks, apart, None, {"": ""}) for one in parts]
-    panels = [_panel(one.title, found, looks, y_label, metric) for one, found in zip(parts, clouds, strict=True)]
+    panels = [_panel(one.title, found, looks, y_label, shown.metric) for one, found in zip(parts, clouds, strict=True)]
     n = counted(cloud.x.size for found in clouds for cloud in found)
-    title = f"{quantity(metric).title} and delay{f' by {table.name(apart)}' if apart else ''}, {n}"
+    title = f"{quantity(shown.metric).title} and delay{f' by {table.name(apart)}' if apart else ''}, {n}"
     note = (
         "The delay decreases to the right. Large symbol: median of the runs; dots: single runs. Ellipse: one "
         "standard deviation of the Gaussian that fits the runs best; it holds about 39 % of them. "
@@ -68,32 +61,20 @@ def ellipse(
     return Picture("ellipse", title, "", panels, columns=min(2, len(panels)), note=note)
 
 
-def plane(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    x: str | None = None,
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def plane(results: Results, shown: Shown) -> Picture:
     """Draw throughput over queueing delay for a sweep: a path per variant, an ellipse of half the runs per cell.
 
-    Parameters
-    ----------
-    x : str, optional
-        The swept path along each path, whose values are written at the cells; default: the first numeric one.
-    by : str, optional
-        The column that distinguishes the paths.
+    `x` is the swept path along each path, whose values are written at the cells, by default the first numeric one;
+    `by` distinguishes the paths.
 
     Raises
     ------
     ResultsError
         If nothing is swept, and as `CellTable.of`.
     """
-    table, y_label = _table(results, metric, by, flow, where)
-    apart = table.column(by, "by")
-    along = table.column(x, "x") or table.free(apart, first="numbers")
+    table, y_label = _table(results, shown)
+    apart = table.column(shown.by, "by")
+    along = table.column(shown.x, "x") or table.free(apart, first="numbers")
     apart = apart or table.free(along, first="words")
     if along is None:
         raise ResultsError("a plane needs a sweep: give --x a swept path")
@@ -103,11 +84,11 @@ def plane(
     parts = table.panels(along, apart)
     clouds = [_clouds(one, looks, apart, along, marks) for one in parts]
     panels = [
-        _panel(one.title, found, looks, y_label, metric, share=HALF, joined=axis.numeric)
+        _panel(one.title, found, looks, y_label, shown.metric, share=HALF, joined=axis.numeric)
         for one, found in zip(parts, clouds, strict=True)
     ]
     n = counted(cloud.x.size for found in clouds for cloud in found)
-    title = f"{quantity(metric).title} and delay over {table.name(along)}"
+    title = f"{quantity(shown.metric).title} and delay over {table.name(along)}"
     title += f" by {table.name(apart)}" if apart else ""
     path = axis.label(table.name(along))
     note = (
@@ -140,17 +121,16 @@ def _clouds(
     return [_Cloud(side, marks[step], delays[side, step], values[side, step]) for side, step in keys]
 
 
-def _table(
-    results: Results, metric: str, by: str | None, flow: Sequence[str] | None, where: Mapping[str, object] | None
-) -> tuple[CellTable, str]:
+def _table(results: Results, shown: Shown) -> tuple[CellTable, str]:
     """Return one row per run, with the flows' total of a rate (mean of another metric) and the delay; the y label.
 
     Flows keep their own rows if `by` distinguishes them, or if nothing is swept.
     """
+    metric = shown.metric
     if metric not in results.flows.columns:
         raise ResultsError(f"metric '{metric}' is no column of flows, which the delay is compared with")
-    table = CellTable.of(results, metric, flow, where)
-    one = table.column(by, "by")
+    table = CellTable.of(results, shown)
+    one = table.column(shown.by, "by")
     swept = any(table.frame[p].n_unique() > 1 for p in table.paths)
     kept = [one] if one is not None and one not in table.paths else [] if swept else ["name"]
     alike = [*table.paths, *kept, "run", "repetition"]
@@ -162,9 +142,8 @@ def _table(
     frame = frame.join(_delay_by_run(results), on="run", how="inner", maintain_order="left")
     if frame.is_empty():
         raise ResultsError("no queue was in use, so no delay can be drawn")
-    shown = quantity(metric)
     before = ("total " if adds else "mean ") if several else ""
-    return replace(table, frame=frame), f"{before}{shown.label}"
+    return replace(table, frame=frame), f"{before}{quantity(metric).label}"
 
 
 def _weighted(results: Results, frame: pl.DataFrame, alike: Sequence[str]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import counted, looks_of
-from dumbbell.plots.cell_table import CellTable, word
+from dumbbell.plots.cell_table import CellTable, Shown, word
 from dumbbell.plots.over_time import in_segments
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look, distinct
@@ -40,33 +40,27 @@ SERIES = {
 """Columns of series with a distribution of their own: kind of table, column, factor, axis label."""
 
 
-def cdf(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def cdf(results: Results, shown: Shown) -> Picture:
     """Draw the distribution of any metric over runs or transfers, or of a column of series.
 
     Of series: ``cwnd``, ``inflight``, ``srtt`` and ``backlog`` as shares of time, ``rtt`` and ``sojourn`` as shares
     of packets.
     """
+    metric = shown.metric
     if metric in SERIES:
-        return _of_series(results, metric, by, flow, where)
-    table = CellTable.of(results, metric, flow, where)
-    apart = table.column(by, "by") or table.free()
-    shown = quantity(metric)
+        return _of_series(results, shown)
+    table = CellTable.of(results, shown)
+    apart = table.column(shown.by, "by") or table.free()
+    drawn = quantity(metric)
     looks = looks_of(table, apart, dashes=True)
     transfers = metric in results.transfers.columns and metric not in {*results.flows.columns, *results.queues.columns}
     share = "share of transfers" if transfers else "share of runs"
     parts = table.panels(apart)
     samples = [{key[0]: (v, np.ones(v.size)) for key, v in one.groups(apart, each=True).items()} for one in parts]
-    panels = [Panel(one.title, shown.label, share, _steps(found, looks, shown.name), y_top=1.02)
+    panels = [Panel(one.title, drawn.label, share, _steps(found, looks, drawn.name), y_top=1.02)
               for one, found in zip(parts, samples, strict=True)]  # fmt: skip
     n = counted(len(v) for found in samples for v, _ in found.values())
-    title = f"Distribution of {shown.name}{f' by {table.name(apart)}' if apart else ''}, {n}"
+    title = f"Distribution of {drawn.name}{f' by {table.name(apart)}' if apart else ''}, {n}"
     return Picture("cdf", title, "", panels, columns=min(2, len(panels)), markers=False)
 
 
@@ -86,21 +80,21 @@ def _steps(samples: Mapping[str, Weighted], looks: Mapping[str, Look], what: str
     return curves
 
 
-def _of_series(
-    results: Results, metric: str, by: str | None, flow: Sequence[str] | None, where: Mapping[str, object] | None
-) -> Picture:
+def _of_series(results: Results, shown: Shown) -> Picture:
     """Draw the distribution of a column of series, one curve per flow (or queue) and cell."""
-    if by is not None:
+    metric = shown.metric
+    if shown.by is not None:
         raise ResultsError(f"--by: the distribution of '{metric}' has a curve for each flow or queue and cell")
     kind, column, factor, x_label = SERIES[metric]
+    where = shown.where or {}
     samples: dict[str, list[Weighted]] = {}
     for run in results.runs:
         short = short_names(list(run.cell))
         cell = {short[path]: word(label(value)) for path, value in run.cell.items()}
-        if any(cell.get(path, word(label(run.cell.get(path)))) != word(value) for path, value in (where or {}).items()):
+        if any(cell.get(path, word(label(run.cell.get(path)))) != word(value) for path, value in where.items()):
             continue
         known = [t for t in results.tables(run) if t.startswith(f"{kind}/")]
-        for name in _chosen(known, kind, flow):
+        for name in _chosen(known, kind, shown.flow):
             table = results.arrays(run, f"{kind}/{name}")
             values, weights = _weighted(table, column, by_time=kind in {"flow", "queue"})
             values = in_segments(run, name, values) if x_label.endswith("segments") else values * factor

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import Summary, jain, number, summarize, summarize_all
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import columns_of, counted
-from dumbbell.plots.cell_table import CellTable
+from dumbbell.plots.cell_table import CellTable, Shown
 from dumbbell.plots.spec import Grid, Panel, Picture
 
 if TYPE_CHECKING:
@@ -20,15 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["heatmap", "matrix"]
 
 
-def heatmap(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    x: str | None = None,
-    by: str | None = None,
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def heatmap(results: Results, shown: Shown) -> Picture:
     """Draw a metric's median over two swept quantities, as colors with numbers.
 
     Raises
@@ -36,14 +29,14 @@ def heatmap(
     ResultsError
         If fewer than two quantities are swept, and as `CellTable.of`.
     """
-    table = CellTable.of(results, metric, flow, where)
-    across, down = columns_of(table, x, by, numbers_first=True)
+    table = CellTable.of(results, shown)
+    across, down = columns_of(table, shown, numbers_first=True)
     if across is None or down is None:
         raise ResultsError("a heat map needs two swept paths: give --x and --by")
     parts = table.panels(across, down)
     panels = [_heat_panel(one, across, down) for one in parts]
     n = counted(len(v) for one in parts for v in one.groups(down, across).values())
-    title = f"{quantity(metric).title} by {table.name(across)} and {table.name(down)}: medians, {n}"
+    title = f"{quantity(shown.metric).title} by {table.name(across)} and {table.name(down)}: medians, {n}"
     return Picture("heatmap", title, "", panels, columns=min(2, len(panels)))
 
 
@@ -61,13 +54,7 @@ def _heat_panel(table: CellTable, across: str, down: str) -> Panel:
     return Panel(table.title, table.name(across), table.name(down), [], grid=grid)
 
 
-def matrix(
-    results: Results,
-    *,
-    metric: str = "goodput_bps",
-    flow: Sequence[str] | None = None,
-    where: Mapping[str, object] | None = None,
-) -> Picture:
+def matrix(results: Results, shown: Shown) -> Picture:
     """Draw the metric of each variant beside each other variant: two flows whose variants are swept.
 
     A cell holds the first flow's median (the row's variant), the second flow's (the column's) and Jain's index; its
@@ -78,18 +65,18 @@ def matrix(
     ResultsError
         Without two flows whose variants are swept, and as `CellTable.of`.
     """
-    table = CellTable.of(results, metric, flow, where)
+    table = CellTable.of(results, shown)
     known = set(table.frame["name"])
     paths = [p for p in table.paths if p.endswith(".variant") and p.split(".")[1] in known]
     names = [p.split(".")[1] for p in paths]
     if len(paths) != 2:
         raise ResultsError("a matrix needs two flows whose variants are swept (flows.A.variant, flows.B.variant)")
-    both = CellTable.of(results, metric, names, where)
+    both = CellTable.of(results, replace(shown, flow=names))
     parts = both.panels(*paths, "name")
     panels = [_pairs(one, paths, names) for one in parts]
-    shown = quantity(metric)
+    label = quantity(shown.metric).label
     n = counted(len(v) for one in parts for v in one.groups(*paths, "name").values())
-    title = f"{shown.label[:1].upper()}{shown.label[1:]}: {names[0]} above, {names[1]} below"
+    title = f"{label[:1].upper()}{label[1:]}: {names[0]} above, {names[1]} below"
     note = (
         f"Medians with their 95 % interval in brackets, {n}. J: Jain's index of both. Color: the share of {names[0]}."
     )
