@@ -331,7 +331,7 @@ mod tests {
     use crate::exports::{Exported, vtable};
     use dumbbell_cc::common::{LossDriven, Window};
     use dumbbell_units::Time;
-    use dumbbell_units::param::{Kind, Spec};
+    use dumbbell_units::param::{Kind, specs};
 
     #[derive(Debug)]
     struct Aimd {
@@ -370,12 +370,10 @@ mod tests {
             title: "an example",
             loss_recovery: Some(cc::LossRecovery::NewReno),
             ecn: cc::EcnUse::Dctcp,
-            params: &[Spec {
-                name: "decrease",
-                kind: Kind::Float { min: 0.1, max: 0.9 },
-                default: "0.5",
-                doc: "factor of the window after a loss",
-            }],
+            params: specs! {
+                /// factor of the window after a loss
+                decrease = "0.5", Kind::Float { min: 0.1, max: 0.9 };
+            },
             columns: &["decrease"],
             build: |params, setup| {
                 Ok(Box::new(Aimd { window: Window::new(setup), decrease: params.float("decrease") }))

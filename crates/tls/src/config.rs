@@ -1,6 +1,6 @@
 //! The versions and their parameters: how a connection begins, and the lengths of messages and records.
 
-use dumbbell_units::param::{Kind, ParamError, Params, Raw, Spec, unknown_name};
+use dumbbell_units::param::{Kind, ParamError, Params, Raw, Spec, specs, unknown_name};
 
 /// Bytes of a record's header [RFC 5246 §6.2.1, RFC 8446 §5.1].
 pub(crate) const HEADER: u32 = 5;
@@ -51,56 +51,32 @@ const RECORD: Spec = Spec {
     doc: "largest plaintext of a record, which is delivered only whole [RFC 8446 §5.1]; nginx: ssl_buffer_size",
 };
 
-const PARAMS_12: &[Spec] = &[
-    Spec {
-        name: "handshake",
-        kind: Kind::Choice(&["full", "resumed"]),
-        default: "full",
-        doc: "with the certificate, or resumed: one round trip less [RFC 5246 §7.3]",
-    },
-    CLIENT_HELLO,
-    Spec {
-        name: "server_hello",
-        kind: Kind::Bytes,
-        default: "100 bytes",
-        doc: "ServerHello with a session identifier and the usual extensions [RFC 5246 §7.4.1.3]",
-    },
-    Spec {
-        name: "server_flight",
-        kind: Kind::Bytes,
-        default: "800 bytes",
-        doc: "Certificate to ServerHelloDone, with the certificate of TLS 1.3's server_flight",
-    },
-    Spec {
-        name: "client_key_exchange",
-        kind: Kind::Bytes,
-        default: "37 bytes",
-        doc: "ClientKeyExchange with an X25519 key [RFC 8422 §5.7]",
-    },
-    RECORD,
-];
+const PARAMS_12: &[Spec] = specs! {
+    /// with the certificate, or resumed: one round trip less [RFC 5246 §7.3]
+    handshake = "full", Kind::Choice(&["full", "resumed"]);
+    CLIENT_HELLO;
+    /// ServerHello with a session identifier and the usual extensions [RFC 5246 §7.4.1.3]
+    server_hello = "100 bytes", Kind::Bytes;
+    /// Certificate to ServerHelloDone, with the certificate of TLS 1.3's server_flight
+    server_flight = "800 bytes", Kind::Bytes;
+    /// ClientKeyExchange with an X25519 key [RFC 8422 §5.7]
+    client_key_exchange = "37 bytes", Kind::Bytes;
+    RECORD;
+};
 
-const PARAMS_13: &[Spec] = &[
-    Spec {
-        name: "handshake",
-        kind: Kind::Choice(&["full", "resumed", "early-data"]),
-        default: "full",
-        doc: "with the certificate; resumed: without it, in the same round trips [RFC 8446 §2.2]; early-data: resumed, \
-              and the client's data follows its ClientHello (0-RTT) [RFC 8446 §2.3]",
-    },
-    CLIENT_HELLO,
-    SERVER_HELLO,
-    SERVER_FLIGHT,
-    RESUMED_FLIGHT,
-    Spec {
-        name: "early_data_limit",
-        kind: Kind::Bytes,
-        default: "14336 bytes",
-        doc: "largest amount of early data (max_early_data_size [RFC 8446 §4.2.10]); the rest waits for the handshake; \
-              BoringSSL's value",
-    },
-    RECORD,
-];
+const PARAMS_13: &[Spec] = specs! {
+    /// with the certificate; resumed: without it, in the same round trips [RFC 8446 §2.2]; early-data: resumed, and the
+    /// client's data follows its ClientHello (0-RTT) [RFC 8446 §2.3]
+    handshake = "full", Kind::Choice(&["full", "resumed", "early-data"]);
+    CLIENT_HELLO;
+    SERVER_HELLO;
+    SERVER_FLIGHT;
+    RESUMED_FLIGHT;
+    /// largest amount of early data (max_early_data_size [RFC 8446 §4.2.10]); the rest waits for the handshake;
+    /// BoringSSL's value
+    early_data_limit = "14336 bytes", Kind::Bytes;
+    RECORD;
+};
 
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

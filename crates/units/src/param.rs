@@ -75,6 +75,42 @@ pub struct Spec {
     pub doc: &'static str,
 }
 
+/// Declares parameters as a slice of [`Spec`]s: the comment of a parameter is its `doc`; name, default and kind follow. A
+/// name alone is that of a constant, a parameter that several slices have; a comment before it replaces its `doc`.
+///
+/// ```
+/// use dumbbell_units::param::{Kind, Spec, specs};
+///
+/// const LIMIT: Spec = Spec { name: "limit", kind: Kind::Length, default: "100 packets", doc: "maximum backlog" };
+/// const PARAMS: &[Spec] = specs! {
+///     /// factor of the window
+///     /// after a loss
+///     decrease = "0.5", Kind::Float { min: 0.1, max: 0.9 };
+///     LIMIT;
+/// };
+/// assert_eq!((PARAMS[0].name, PARAMS[0].doc, PARAMS[1]), ("decrease", "factor of the window after a loss", LIMIT));
+/// ```
+#[macro_export]
+macro_rules! specs {
+    (@one [] $shared:ident) => { $shared };
+    (@one [$($doc:literal)+] $shared:ident) => {
+        $crate::param::Spec { doc: concat!($($doc),+).trim_ascii_start(), ..$shared }
+    };
+    (@one [$($doc:literal)+] $name:ident $default:expr, $kind:expr) => {
+        $crate::param::Spec {
+            name: stringify!($name),
+            kind: $kind,
+            default: $default,
+            doc: concat!($($doc),+).trim_ascii_start(),
+        }
+    };
+    ($($(#[doc = $doc:literal])* $name:ident $(= $default:expr, $kind:expr)?;)*) => {
+        const { &[$($crate::specs!(@one [$($doc)*] $name $($default, $kind)?)),*] as &[$crate::param::Spec] }
+    };
+}
+
+pub use crate::specs;
+
 /// Returns the specs with other defaults: name, default.
 pub fn with_defaults(mut specs: Vec<Spec>, defaults: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Spec> {
     for (name, default) in defaults {

@@ -20,7 +20,7 @@
 use crate::Variant;
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "compound",
@@ -30,44 +30,20 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "both windows halved; timeout: cwnd = 1 segment, dwnd = 0",
     on_delay: "with gamma or more segments in the queue: dwnd shrinks by zeta times these, once per round trip",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "alpha",
-            kind: Kind::Float { min: 0.0, max: 10.0 },
-            default: "0.125",
-            doc: "factor of the increase alpha * win^k [Tan et al. 2006]",
-        },
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.5",
-            doc: "decrease of the window at a loss [Tan et al. 2006]",
-        },
-        Spec {
-            name: "k",
-            kind: Kind::Float { min: 0.0, max: 1.0 },
-            default: "0.75",
-            doc: "exponent of the increase; with 3/4 it is as fast as HighSpeed TCP",
-        },
-        Spec {
-            name: "zeta",
-            kind: Kind::Float { min: 0.0, max: 100.0 },
-            default: "1",
-            doc: "decrease of dwnd in a round trip, as a part of the flow's segments in the queue",
-        },
-        Spec {
-            name: "gamma",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "30",
-            doc: "segments in the queue at which dwnd starts to shrink",
-        },
-        Spec {
-            name: "low_window",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "38",
-            doc: "smallest window, in segments, at which dwnd grows",
-        },
-    ],
+    params: specs! {
+        /// factor of the increase alpha * win^k [Tan et al. 2006]
+        alpha = "0.125", Kind::Float { min: 0.0, max: 10.0 };
+        /// decrease of the window at a loss [Tan et al. 2006]
+        beta = "0.5", Kind::Float { min: 0.01, max: 0.99 };
+        /// exponent of the increase; with 3/4 it is as fast as HighSpeed TCP
+        k = "0.75", Kind::Float { min: 0.0, max: 1.0 };
+        /// decrease of dwnd in a round trip, as a part of the flow's segments in the queue
+        zeta = "1", Kind::Float { min: 0.0, max: 100.0 };
+        /// segments in the queue at which dwnd starts to shrink
+        gamma = "30", Kind::Float { min: 0.0, max: 1e6 };
+        /// smallest window, in segments, at which dwnd grows
+        low_window = "38", Kind::Float { min: 0.0, max: 1e6 };
+    },
     columns: &["dwnd", "diff", "base_rtt"],
     build: |params, setup| Ok(Box::new(Compound::new(params, setup))),
     ..Variant::EMPTY

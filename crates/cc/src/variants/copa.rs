@@ -24,7 +24,7 @@
 use crate::Variant;
 use crate::common::{Srtt, Window, WindowedMin};
 use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Rate, Time};
 
 pub(crate) const ROW: Variant = Variant {
@@ -36,32 +36,17 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "default mode: none; competitive mode: delta doubled, at most once per round trip; timeout: cwnd = 1 segment",
     on_delay: "shrinks while the rate is above 1 / (delta * queueing delay), otherwise grows",
     on_ecn: "as to a loss",
-    params: &[
-        Spec {
-            name: "delta",
-            kind: Kind::Float { min: 0.001, max: 10.0 },
-            default: "0.5",
-            doc: "weight of delay against throughput: a smaller delta keeps more segments in the queue [Arun and Balakrishnan 2018]",
-        },
-        Spec {
-            name: "competitive",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "whether it changes to competitive mode beside buffer-filling flows [Arun and Balakrishnan 2018]",
-        },
-        Spec {
-            name: "empty",
-            kind: Kind::Float { min: 0.0, max: 1.0 },
-            default: "0.35",
-            doc: "part of the maximum queueing delay up to which the queue counts as nearly empty; published: 0.1",
-        },
-        Spec {
-            name: "base_window",
-            kind: Kind::Duration,
-            default: "10 s",
-            doc: "length of the minimum filter of RTTmin [Arun and Balakrishnan 2018]",
-        },
-    ],
+    params: specs! {
+        /// weight of delay against throughput: a smaller delta keeps more segments in the queue [Arun and Balakrishnan
+        /// 2018]
+        delta = "0.5", Kind::Float { min: 0.001, max: 10.0 };
+        /// whether it changes to competitive mode beside buffer-filling flows [Arun and Balakrishnan 2018]
+        competitive = "true", Kind::Bool;
+        /// part of the maximum queueing delay up to which the queue counts as nearly empty; published: 0.1
+        empty = "0.35", Kind::Float { min: 0.0, max: 1.0 };
+        /// length of the minimum filter of RTTmin [Arun and Balakrishnan 2018]
+        base_window = "10 s", Kind::Duration;
+    },
     columns: &["delta", "velocity", "base_rtt", "standing_rtt", "competitive"],
     build: |params, setup| Ok(Box::new(Copa::new(params, setup))),
     ..Variant::EMPTY

@@ -17,7 +17,7 @@
 use crate::common::{EcnResponse, LossDriven, Marks, Window};
 use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "dctcp",
@@ -28,27 +28,15 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "once per window of data: window reduced by half of the smoothed fraction of marked bytes",
-    params: &[
-        Spec {
-            name: "g",
-            kind: Kind::Float { min: 0.001, max: 0.999 },
-            default: "0.0625",
-            doc: "g, the weight of a window of data in DCTCP.Alpha [RFC 8257 §4.2]",
-        },
-        Spec {
-            name: "alpha",
-            kind: Kind::Float { min: 0.0, max: 1.0 },
-            default: "1",
-            doc: "initial DCTCP.Alpha [RFC 8257 §3.3]",
-        },
-        Spec {
-            name: "hold",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "whether the window doesn't grow after a response to marks until the data in flight are acknowledged, as in \
-                  [Linux tcp_input.c tcp_enter_cwr], and DCTCP.Alpha is in 1024ths [Linux tcp_dctcp.c dctcp_update_alpha]",
-        },
-    ],
+    params: specs! {
+        /// g, the weight of a window of data in DCTCP.Alpha [RFC 8257 §4.2]
+        g = "0.0625", Kind::Float { min: 0.001, max: 0.999 };
+        /// initial DCTCP.Alpha [RFC 8257 §3.3]
+        alpha = "1", Kind::Float { min: 0.0, max: 1.0 };
+        /// whether the window doesn't grow after a response to marks until the data in flight are acknowledged, as in
+        /// [Linux tcp_input.c tcp_enter_cwr], and DCTCP.Alpha is in 1024ths [Linux tcp_dctcp.c dctcp_update_alpha]
+        hold = "false", Kind::Bool;
+    },
     stack_defaults: &[("linux", "hold", "true")],
     columns: &["alpha", "marked_share"],
     build: |params, setup| Ok(Box::new(Dctcp::new(params, setup))),

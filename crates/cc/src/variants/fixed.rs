@@ -8,7 +8,7 @@
 use crate::Variant;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::parse::Size;
 
 pub(crate) const ROW: Variant = Variant {
@@ -19,12 +19,10 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "none",
     on_delay: "none",
     on_ecn: "none",
-    params: &[Spec {
-        name: "window",
-        kind: Kind::Size,
-        default: "50 packets",
-        doc: "the window; at least one segment",
-    }],
+    params: specs! {
+        /// the window; at least one segment
+        window = "50 packets", Kind::Size;
+    },
     build: |params, setup| Ok(Box::new(Fixed::new(params, setup))),
     ..Variant::EMPTY
 };

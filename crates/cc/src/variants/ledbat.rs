@@ -16,7 +16,7 @@
 use crate::common::{BaseDelay, LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "ledbat",
@@ -31,44 +31,20 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "grows below the target, by a segment per round trip without a queue, and shrinks above it",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "target",
-            kind: Kind::Duration,
-            default: "100 ms",
-            doc: "TARGET, the queueing delay to keep; at most 100 ms [RFC 6817]",
-        },
-        Spec {
-            name: "gain",
-            kind: Kind::Float { min: 0.001, max: 1.0 },
-            default: "1",
-            doc: "GAIN, the growth in segments per round trip without a queue [RFC 6817]",
-        },
-        Spec {
-            name: "base_history",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "10",
-            doc: "BASE_HISTORY, the minutes over which the base delay is the minimum [RFC 6817]",
-        },
-        Spec {
-            name: "allowed_increase",
-            kind: Kind::Float { min: 0.001, max: 1000.0 },
-            default: "1",
-            doc: "ALLOWED_INCREASE, the segments by which the window may exceed the data in flight [RFC 6817]",
-        },
-        Spec {
-            name: "slow_start",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "whether a connection begins with slow start, up to the first queueing delay above the target",
-        },
-        Spec {
-            name: "delay",
-            kind: Kind::Choice(&["one-way", "round-trip"]),
-            default: "one-way",
-            doc: "the delay that is measured; one-way becomes round-trip on a connection without timestamps",
-        },
-    ],
+    params: specs! {
+        /// TARGET, the queueing delay to keep; at most 100 ms [RFC 6817]
+        target = "100 ms", Kind::Duration;
+        /// GAIN, the growth in segments per round trip without a queue [RFC 6817]
+        gain = "1", Kind::Float { min: 0.001, max: 1.0 };
+        /// BASE_HISTORY, the minutes over which the base delay is the minimum [RFC 6817]
+        base_history = "10", Kind::Int { min: 1, max: 1000 };
+        /// ALLOWED_INCREASE, the segments by which the window may exceed the data in flight [RFC 6817]
+        allowed_increase = "1", Kind::Float { min: 0.001, max: 1000.0 };
+        /// whether a connection begins with slow start, up to the first queueing delay above the target
+        slow_start = "false", Kind::Bool;
+        /// the delay that is measured; one-way becomes round-trip on a connection without timestamps
+        delay = "one-way", Kind::Choice(&["one-way", "round-trip"]);
+    },
     columns: &["queueing_delay", "base_delay"],
     build: |params, setup| Ok(Box::new(Ledbat::new(params, setup)?)),
     ..Variant::EMPTY

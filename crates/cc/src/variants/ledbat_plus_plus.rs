@@ -19,7 +19,7 @@
 use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Srtt, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
@@ -30,38 +30,18 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "grows by the gain below the target, shrinks in proportion to window and excess above it",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "target",
-            kind: Kind::Duration,
-            default: "60 ms",
-            doc: "TARGET, the queueing delay to keep [draft-irtf-iccrg-ledbat-plus-plus-01 §4.5]",
-        },
-        Spec {
-            name: "least_gain",
-            kind: Kind::Float { min: 1.0, max: 1000.0 },
-            default: "16",
-            doc: "GAIN is at least 1 divided by this [draft-irtf-iccrg-ledbat-plus-plus-01 §4.2]",
-        },
-        Spec {
-            name: "constant",
-            kind: Kind::Float { min: 0.01, max: 100.0 },
-            default: "1",
-            doc: "factor of the decrease [draft-irtf-iccrg-ledbat-plus-plus-01 §4.3]",
-        },
-        Spec {
-            name: "base_history",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "10",
-            doc: "minutes over which the base delay is the minimum [RFC 6817]",
-        },
-        Spec {
-            name: "slowdown",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "whether to slow down periodically to measure the base delay [draft-irtf-iccrg-ledbat-plus-plus-01 §4.4]",
-        },
-    ],
+    params: specs! {
+        /// TARGET, the queueing delay to keep [draft-irtf-iccrg-ledbat-plus-plus-01 §4.5]
+        target = "60 ms", Kind::Duration;
+        /// GAIN is at least 1 divided by this [draft-irtf-iccrg-ledbat-plus-plus-01 §4.2]
+        least_gain = "16", Kind::Float { min: 1.0, max: 1000.0 };
+        /// factor of the decrease [draft-irtf-iccrg-ledbat-plus-plus-01 §4.3]
+        constant = "1", Kind::Float { min: 0.01, max: 100.0 };
+        /// minutes over which the base delay is the minimum [RFC 6817]
+        base_history = "10", Kind::Int { min: 1, max: 1000 };
+        /// whether to slow down periodically to measure the base delay [draft-irtf-iccrg-ledbat-plus-plus-01 §4.4]
+        slowdown = "true", Kind::Bool;
+    },
     columns: &["queueing_delay", "base_delay", "gain"],
     build: |params, setup| Ok(Box::new(LedbatPlusPlus::new(params, setup)?)),
     ..Variant::EMPTY

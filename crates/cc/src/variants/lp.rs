@@ -23,7 +23,7 @@
 
 use crate::common::{LossDriven, Round, Srtt, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
@@ -40,26 +40,14 @@ pub(crate) const ROW: Variant = Variant {
     on_delay: "window halved when the one-way delay exceeds 15 % of its range; 1 segment if that happens again within three \
                round trips",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "delta",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.15",
-            doc: "threshold of early congestion, as a part of the range of delays [Kuzmanovic and Knightly 2006]",
-        },
-        Spec {
-            name: "inference",
-            kind: Kind::Float { min: 0.0, max: 1000.0 },
-            default: "3",
-            doc: "round trips of the inference phase: no growth after a response [Kuzmanovic and Knightly 2006]",
-        },
-        Spec {
-            name: "delay",
-            kind: Kind::Choice(&["one-way", "round-trip", "none"]),
-            default: "one-way",
-            doc: "the delay that is measured; one-way becomes round-trip on a connection without timestamps",
-        },
-    ],
+    params: specs! {
+        /// threshold of early congestion, as a part of the range of delays [Kuzmanovic and Knightly 2006]
+        delta = "0.15", Kind::Float { min: 0.01, max: 0.99 };
+        /// round trips of the inference phase: no growth after a response [Kuzmanovic and Knightly 2006]
+        inference = "3", Kind::Float { min: 0.0, max: 1000.0 };
+        /// the delay that is measured; one-way becomes round-trip on a connection without timestamps
+        delay = "one-way", Kind::Choice(&["one-way", "round-trip", "none"]);
+    },
     stack_defaults: &[("linux", "delay", "none")],
     columns: &["delay", "delay_min", "delay_max", "inference_until"],
     build: |params, setup| Ok(Box::new(Lp::new(params, setup))),

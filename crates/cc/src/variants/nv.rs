@@ -27,7 +27,7 @@
 use crate::Variant;
 use crate::common::{LossDriven, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
@@ -39,50 +39,22 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window to 4/5; timeout: cwnd = 1 segment",
     on_delay: "with more than pad segments in the queue: window reduced by 30 % of the excess, no growth",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "pad",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "10",
-            doc: "segments in the queue that are allowed (Linux: nv_pad)",
-        },
-        Spec {
-            name: "pad_buffer",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "2",
-            doc: "the window doesn't grow within this many segments of the limit (Linux: nv_pad_buffer)",
-        },
-        Spec {
-            name: "reset_period",
-            kind: Kind::Duration,
-            default: "5 s",
-            doc: "mean time after which min_rtt is replaced (Linux: nv_reset_period)",
-        },
-        Spec {
-            name: "decrease",
-            kind: Kind::Float { min: 0.0, max: 1.0 },
-            default: "0.3",
-            doc: "decrease of the window in a round trip, as a part of the excess (Linux: nv_cong_dec_mult)",
-        },
-        Spec {
-            name: "decrease_loss",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.8",
-            doc: "factor of the window after a loss (Linux: nv_loss_dec_factor)",
-        },
-        Spec {
-            name: "decrease_samples",
-            kind: Kind::Int { min: 1, max: 255 },
-            default: "60",
-            doc: "samples before a decision to shrink (Linux: nv_dec_eval_min_calls)",
-        },
-        Spec {
-            name: "increase_samples",
-            kind: Kind::Int { min: 1, max: 255 },
-            default: "20",
-            doc: "samples before a decision to grow (Linux: nv_inc_eval_min_calls)",
-        },
-    ],
+    params: specs! {
+        /// segments in the queue that are allowed (Linux: nv_pad)
+        pad = "10", Kind::Float { min: 0.0, max: 1e6 };
+        /// the window doesn't grow within this many segments of the limit (Linux: nv_pad_buffer)
+        pad_buffer = "2", Kind::Float { min: 0.0, max: 1e6 };
+        /// mean time after which min_rtt is replaced (Linux: nv_reset_period)
+        reset_period = "5 s", Kind::Duration;
+        /// decrease of the window in a round trip, as a part of the excess (Linux: nv_cong_dec_mult)
+        decrease = "0.3", Kind::Float { min: 0.0, max: 1.0 };
+        /// factor of the window after a loss (Linux: nv_loss_dec_factor)
+        decrease_loss = "0.8", Kind::Float { min: 0.01, max: 0.99 };
+        /// samples before a decision to shrink (Linux: nv_dec_eval_min_calls)
+        decrease_samples = "60", Kind::Int { min: 1, max: 255 };
+        /// samples before a decision to grow (Linux: nv_inc_eval_min_calls)
+        increase_samples = "20", Kind::Int { min: 1, max: 255 };
+    },
     columns: &["min_rtt", "rtt", "max_win", "grows"],
     build: |params, setup| Ok(Box::new(Nv::new(params, setup))),
     ..Variant::EMPTY

@@ -20,7 +20,7 @@
 use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
 use crate::variant::{EcnUse, Requirement, StackFeature, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
 pub(crate) const ROW: Variant = Variant {
@@ -37,34 +37,19 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "once per round trip: window reduced by half of the smoothed fraction of marked bytes; marked bytes cause no growth",
-    params: &[
-        Spec {
-            name: "g",
-            kind: Kind::Float { min: 0.001, max: 0.999 },
-            default: "0.0625",
-            doc: "g, the weight of a round trip in alpha [draft-briscoe-iccrg-prague-congestion-control-00 §2.3.2]",
-        },
-        Spec {
-            name: "rtt_ref",
-            kind: Kind::Duration,
-            default: "25 ms",
-            doc: "reference RTT: shorter RTTs are treated as this one; 0 s: none \
-                  [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]",
-        },
-        Spec {
-            name: "rtt_transition",
-            kind: Kind::Int { min: 0, max: 1_000_000 },
-            default: "500",
-            doc: "round trips after slow start before rtt_ref applies [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]",
-        },
-        Spec {
-            name: "max_burst",
-            kind: Kind::Duration,
-            default: "250 us",
-            doc: "longest burst, as time at the pacing rate; at least a segment is sent at once \
-                  [draft-briscoe-iccrg-prague-congestion-control-00 §2.5.2]",
-        },
-    ],
+    params: specs! {
+        /// g, the weight of a round trip in alpha [draft-briscoe-iccrg-prague-congestion-control-00 §2.3.2]
+        g = "0.0625", Kind::Float { min: 0.001, max: 0.999 };
+        /// reference RTT: shorter RTTs are treated as this one; 0 s: none
+        /// [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]
+        rtt_ref = "25 ms", Kind::Duration;
+        /// round trips after slow start before rtt_ref applies [draft-briscoe-iccrg-prague-congestion-control-00
+        /// §2.4.4]
+        rtt_transition = "500", Kind::Int { min: 0, max: 1_000_000 };
+        /// longest burst, as time at the pacing rate; at least a segment is sent at once
+        /// [draft-briscoe-iccrg-prague-congestion-control-00 §2.5.2]
+        max_burst = "250 us", Kind::Duration;
+    },
     columns: &["alpha", "marked_share", "rounds"],
     build: |params, setup| Ok(Box::new(Prague::new(params, setup))),
     ..Variant::EMPTY

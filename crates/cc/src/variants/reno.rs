@@ -14,23 +14,15 @@
 use crate::common::{LossDriven, Window};
 use crate::variant::{LossRecovery, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, Spec, specs};
 
 /// The parameters of all four.
-const PARAMS: &[Spec] = &[
-    Spec {
-        name: "increase",
-        kind: Kind::Float { min: 0.0, max: 100.0 },
-        default: "1",
-        doc: "increase per round trip of congestion avoidance, segments [RFC 5681 §3.1]",
-    },
-    Spec {
-        name: "decrease",
-        kind: Kind::Float { min: 0.01, max: 0.99 },
-        default: "0.5",
-        doc: "factor by which a loss reduces the window [RFC 5681 §3.1 (4)]",
-    },
-];
+const PARAMS: &[Spec] = specs! {
+    /// increase per round trip of congestion avoidance, segments [RFC 5681 §3.1]
+    increase = "1", Kind::Float { min: 0.0, max: 100.0 };
+    /// factor by which a loss reduces the window [RFC 5681 §3.1 (4)]
+    decrease = "0.5", Kind::Float { min: 0.01, max: 0.99 };
+};
 
 /// Returns the row of one kind of loss recovery.
 const fn row(

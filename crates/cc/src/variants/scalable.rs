@@ -16,7 +16,7 @@
 use crate::Variant;
 use crate::common::{LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "scalable",
@@ -26,32 +26,16 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window down by 1/8, by 1/2 in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "a",
-            kind: Kind::Float { min: 0.0001, max: 1.0 },
-            default: "0.01",
-            doc: "increase per segment acknowledged, segments [Kelly 2003] (Linux: 1 / TCP_SCALABLE_AI_CNT)",
-        },
-        Spec {
-            name: "b",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.125",
-            doc: "fraction by which a loss reduces the window [Kelly 2003] (Linux: 1 / 2^TCP_SCALABLE_MD_SCALE)",
-        },
-        Spec {
-            name: "low_window",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "16",
-            doc: "lwnd: segments up to which the rules are those of Reno [Kelly 2003]",
-        },
-        Spec {
-            name: "reno_growth",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "grows by at least one segment per round trip",
-        },
-    ],
+    params: specs! {
+        /// increase per segment acknowledged, segments [Kelly 2003] (Linux: 1 / TCP_SCALABLE_AI_CNT)
+        a = "0.01", Kind::Float { min: 0.0001, max: 1.0 };
+        /// fraction by which a loss reduces the window [Kelly 2003] (Linux: 1 / 2^TCP_SCALABLE_MD_SCALE)
+        b = "0.125", Kind::Float { min: 0.01, max: 0.99 };
+        /// lwnd: segments up to which the rules are those of Reno [Kelly 2003]
+        low_window = "16", Kind::Float { min: 0.0, max: 1e6 };
+        /// grows by at least one segment per round trip
+        reno_growth = "false", Kind::Bool;
+    },
     stack_defaults: &[("linux", "low_window", "0"), ("linux", "reno_growth", "true")],
     build: |params, setup| Ok(Box::new(Scalable::new(params, setup))),
     ..Variant::EMPTY

@@ -15,7 +15,7 @@ use crate::aqm::blue::{Blue, BlueParams};
 use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_duration};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Rate, Time};
 
@@ -26,28 +26,18 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "Feng, Shin, Kandlur and Saha 2002",
     doc: "Each packet loss at a full queue raises the probability with which arrivals are dropped (marked); an idle link \
           lowers it; each at most once per freeze_time. The queue length and the delay are not used.",
-    params: &[
-        LIMIT,
-        Spec {
-            name: "increment",
-            kind: Kind::Probability,
-            default: "0.25 %",
-            doc: "increase of the probability at a loss, d1; well above decrement, because queues fill faster than links become idle",
-        },
-        Spec { name: "decrement", kind: Kind::Probability, default: "0.025 %", doc: "decrease on an idle link, d2" },
-        Spec {
-            name: "freeze_time",
-            kind: Kind::Duration,
-            default: "100 ms",
-            doc: "minimum time between two changes: about a round-trip time, so that a change can take effect",
-        },
-        Spec {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "ECN-capable packets are marked instead of dropped",
-        },
-    ],
+    params: specs! {
+        LIMIT;
+        /// increase of the probability at a loss, d1; well above decrement, because queues fill faster than links
+        /// become idle
+        increment = "0.25 %", Kind::Probability;
+        /// decrease on an idle link, d2
+        decrement = "0.025 %", Kind::Probability;
+        /// minimum time between two changes: about a round-trip time, so that a change can take effect
+        freeze_time = "100 ms", Kind::Duration;
+        /// ECN-capable packets are marked instead of dropped
+        ecn = "false", Kind::Bool;
+    },
     columns: &["probability"],
     kernel: None,
     build: |params, link| Ok(Box::new(BlueQdisc::new(params, link)?)),

@@ -26,7 +26,7 @@ use crate::decaying_queues::{DecayingQueues, Flow, Visit};
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_duration};
 use crate::flow_queues::flow_hash;
 use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
@@ -45,44 +45,20 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "Packets leave at the bandwidth, without bursts. An 8-way set-associative hash assigns flows to queues, which are \
           served by deficit round robin. COBALT runs on each: CoDel, and BLUE for unresponsive flows. ECN-capable packets \
           are marked.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Or("auto", &Kind::Length),
-            default: "auto",
-            doc: "maximum backlog of all queues together (memlimit of tc, in wire bytes); times and bdp refer to the bandwidth",
-        },
-        Spec {
-            name: "bandwidth",
-            kind: Kind::Or("unlimited", &Kind::Rate),
-            default: "unlimited",
-            doc: "rate of the shaper; unlimited: no shaper, the link sets the rate",
-        },
-        Spec {
-            name: "rtt",
-            kind: Kind::Duration,
-            default: "100 ms",
-            doc: "round-trip time for which the AQM is tuned: the interval, and 20 times the target",
-        },
-        Spec {
-            name: "isolation",
-            kind: Kind::Choice(&["flows", "flowblind"]),
-            default: "flows",
-            doc: "flows: a queue for each direction of each flow; flowblind: one queue",
-        },
-        Spec {
-            name: "overhead",
-            kind: Kind::Bytes,
-            default: "0 bytes",
-            doc: "bytes that the shaper adds to each packet",
-        },
-        Spec {
-            name: "mpu",
-            kind: Kind::Bytes,
-            default: "0 bytes",
-            doc: "minimum size that the shaper counts for a packet, including the overhead",
-        },
-    ],
+    params: specs! {
+        /// maximum backlog of all queues together (memlimit of tc, in wire bytes); times and bdp refer to the bandwidth
+        limit = "auto", Kind::Or("auto", &Kind::Length);
+        /// rate of the shaper; unlimited: no shaper, the link sets the rate
+        bandwidth = "unlimited", Kind::Or("unlimited", &Kind::Rate);
+        /// round-trip time for which the AQM is tuned: the interval, and 20 times the target
+        rtt = "100 ms", Kind::Duration;
+        /// flows: a queue for each direction of each flow; flowblind: one queue
+        isolation = "flows", Kind::Choice(&["flows", "flowblind"]);
+        /// bytes that the shaper adds to each packet
+        overhead = "0 bytes", Kind::Bytes;
+        /// minimum size that the shaper counts for a packet, including the overhead
+        mpu = "0 bytes", Kind::Bytes;
+    },
     columns: &["active", "new", "old", "fattest", "dropping", "blue"],
     kernel: Some(KernelQdisc {
         kinds: &["cake"],

@@ -15,7 +15,7 @@ use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_du
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Ecn, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec, specs};
 
 pub(crate) const TARGET: Spec = Spec {
     name: "target",
@@ -45,19 +45,15 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "The sojourn time of a packet is measured when it leaves. Once it has been target or longer for a whole \
           interval, a packet is dropped (marked). Further drops follow at times that shrink with interval / sqrt(count), \
           until a sojourn time is below target. No packet is dropped if at most one full packet is left in the queue.",
-    params: &[
-        LIMIT,
-        TARGET,
-        INTERVAL,
-        Spec {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "ECN-capable packets are marked instead of dropped [RFC 8289 §1]",
-        },
-        CE_THRESHOLD,
-        FOLLOWS,
-    ],
+    params: specs! {
+        LIMIT;
+        TARGET;
+        INTERVAL;
+        /// ECN-capable packets are marked instead of dropped [RFC 8289 §1]
+        ecn = "false", Kind::Bool;
+        CE_THRESHOLD;
+        FOLLOWS;
+    },
     columns: &["qdelay_ns", "dropping", "count"],
     kernel: Some(KernelQdisc {
         kinds: &["codel"],

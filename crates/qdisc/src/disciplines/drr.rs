@@ -17,7 +17,7 @@
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use std::collections::{HashMap, VecDeque};
 
 pub(crate) const ROW: Discipline = Discipline {
@@ -27,32 +27,16 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "Shreedhar and Varghese 1995",
     doc: "Queues are served in rounds; each may send quantum bytes per round, and the unused rest is kept while packets \
           wait. Beyond the limit the longest queue loses its last packet. Never marks.",
-    params: &[
-        Spec {
-            name: "by",
-            kind: Kind::Choice(&["flow", "class"]),
-            default: "flow",
-            doc: "a queue for each direction of each flow, or for each class",
-        },
-        Spec {
-            name: "quantum",
-            kind: Kind::Bytes,
-            default: "1500 bytes",
-            doc: "bytes that a queue may send per round; below the largest packet, a packet may take several rounds",
-        },
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "1000 packets",
-            doc: "maximum backlog of all queues together; beyond it the longest queue loses packets",
-        },
-        Spec {
-            name: "queue_limit",
-            kind: Kind::Or("none", &Kind::Length),
-            default: "none",
-            doc: "maximum backlog of one queue; an arrival beyond it is dropped",
-        },
-    ],
+    params: specs! {
+        /// a queue for each direction of each flow, or for each class
+        by = "flow", Kind::Choice(&["flow", "class"]);
+        /// bytes that a queue may send per round; below the largest packet, a packet may take several rounds
+        quantum = "1500 bytes", Kind::Bytes;
+        /// maximum backlog of all queues together; beyond it the longest queue loses packets
+        limit = "1000 packets", Kind::Length;
+        /// maximum backlog of one queue; an arrival beyond it is dropped
+        queue_limit = "none", Kind::Or("none", &Kind::Length);
+    },
     columns: &["active", "longest"],
     kernel: Some(KernelQdisc { kinds: &["drr"], options: KernelOptions::Drr, ..KernelQdisc::EMPTY }),
     build: |params, link| Ok(Box::new(Drr::new(params, link)?)),

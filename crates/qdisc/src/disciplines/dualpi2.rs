@@ -29,7 +29,7 @@ use crate::fifo::Fifo;
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::random::Stream;
 
 pub(crate) const ROW: Discipline = Discipline {
@@ -40,75 +40,31 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "ECT(1) and CE packets wait in the L4S queue, which has priority most of the time, other packets in the classic \
           queue. PI2 controls a base probability by the queueing delay: classic packets are dropped (ECT(0) marked) with \
           its square, L4S packets are marked with coupling_factor times it, and if they waited longer than step_thresh.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "10000 packets",
-            doc: "maximum backlog of both queues together",
-        },
-        Spec {
-            name: "target",
-            kind: Kind::Duration,
-            default: "15 ms",
-            doc: "target queueing delay [RFC 9332, App. A.1]",
-        },
-        Spec {
-            name: "tupdate",
-            kind: Kind::Duration,
-            default: "16 ms",
-            doc: "time between two updates of the probability [RFC 9332, App. A.1]",
-        },
-        Spec {
-            name: "alpha",
-            kind: Kind::Float { min: 0.0, max: 1000.0 },
-            default: "0.16",
-            doc: "weight of the deviation from the target, 1/s per update [RFC 9332, App. A.1]",
-        },
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.0, max: 1000.0 },
-            default: "3.2",
-            doc: "weight of the change of the delay, 1/s [RFC 9332, App. A.1]",
-        },
-        COUPLING,
-        Spec {
-            name: "step_thresh",
-            kind: Kind::Duration,
-            default: "1 ms",
-            doc: "L4S packets with a longer sojourn time are marked",
-        },
-        Spec {
-            name: "min_qlen_step",
-            kind: Kind::Int { min: 0, max: 1_000_000 },
-            default: "0",
-            doc: "the step applies only if at least so many packets are left in the L4S queue",
-        },
-        Spec {
-            name: "drop_overload",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "packets are dropped once all L4S packets are marked; false: only the limit drops",
-        },
-        Spec {
-            name: "drop_early",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "PI2 decides at the arrival of a packet instead of its departure",
-        },
-        Spec {
-            name: "classic_protection",
-            kind: Kind::Probability,
-            default: "10 %",
-            doc: "minimum share of the link for the classic queue",
-        },
-        Spec {
-            name: "ecn_mask",
-            kind: Kind::Choice(&["l4s_ect", "any_ect"]),
-            default: "l4s_ect",
-            doc: "packets for the L4S queue: ECT(1) and CE, or all ECN-capable packets (DCTCP in a data center)",
-        },
-    ],
+    params: specs! {
+        /// maximum backlog of both queues together
+        limit = "10000 packets", Kind::Length;
+        /// target queueing delay [RFC 9332, App. A.1]
+        target = "15 ms", Kind::Duration;
+        /// time between two updates of the probability [RFC 9332, App. A.1]
+        tupdate = "16 ms", Kind::Duration;
+        /// weight of the deviation from the target, 1/s per update [RFC 9332, App. A.1]
+        alpha = "0.16", Kind::Float { min: 0.0, max: 1000.0 };
+        /// weight of the change of the delay, 1/s [RFC 9332, App. A.1]
+        beta = "3.2", Kind::Float { min: 0.0, max: 1000.0 };
+        COUPLING;
+        /// L4S packets with a longer sojourn time are marked
+        step_thresh = "1 ms", Kind::Duration;
+        /// the step applies only if at least so many packets are left in the L4S queue
+        min_qlen_step = "0", Kind::Int { min: 0, max: 1_000_000 };
+        /// packets are dropped once all L4S packets are marked; false: only the limit drops
+        drop_overload = "true", Kind::Bool;
+        /// PI2 decides at the arrival of a packet instead of its departure
+        drop_early = "false", Kind::Bool;
+        /// minimum share of the link for the classic queue
+        classic_protection = "10 %", Kind::Probability;
+        /// packets for the L4S queue: ECT(1) and CE, or all ECN-capable packets (DCTCP in a data center)
+        ecn_mask = "l4s_ect", Kind::Choice(&["l4s_ect", "any_ect"]);
+    },
     columns: &["p", "classic_packets", "classic_qdelay_ns", "l4s_packets", "l4s_qdelay_ns"],
     kernel: None,
     build: |params, link| Ok(Box::new(DualPi2::new(params, link)?)),

@@ -20,7 +20,7 @@ use crate::discipline::{Discipline, FOLLOWS, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::flow_queues::{CurrentFlow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::{Backlog, DropReason, Ecn, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec, specs};
 
 pub(crate) const FLOWS: Spec = Spec {
     name: "flows",
@@ -49,39 +49,23 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "Flows are hashed into queues, which are served by deficit round robin; a queue that was empty is served before \
           those with a backlog. CoDel runs on each queue. Beyond the limit, packets are dropped from the head of the \
           largest queue.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "10240 packets",
-            doc: "maximum backlog of all queues together; beyond it the largest queue loses packets [RFC 8290 §5.2.3]",
-        },
-        FLOWS,
-        TARGET,
-        INTERVAL,
-        QUANTUM,
-        Spec {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "ECN-capable packets are marked instead of dropped [RFC 8290 §5.2.6]",
-        },
-        CE_THRESHOLD,
-        Spec {
-            name: "ce_threshold_selector",
-            kind: Kind::Choice(&["any", "ect1"]),
-            default: "any",
-            doc: "packets to which ce_threshold applies: all ECN-capable packets, or only ECT(1)",
-        },
-        MEMORY_LIMIT,
-        Spec {
-            name: "drop_batch",
-            kind: Kind::Int { min: 1, max: 65_536 },
-            default: "64",
-            doc: "maximum number of packets dropped at a time when a limit is exceeded",
-        },
-        FOLLOWS,
-    ],
+    params: specs! {
+        /// maximum backlog of all queues together; beyond it the largest queue loses packets [RFC 8290 §5.2.3]
+        limit = "10240 packets", Kind::Length;
+        FLOWS;
+        TARGET;
+        INTERVAL;
+        QUANTUM;
+        /// ECN-capable packets are marked instead of dropped [RFC 8290 §5.2.6]
+        ecn = "true", Kind::Bool;
+        CE_THRESHOLD;
+        /// packets to which ce_threshold applies: all ECN-capable packets, or only ECT(1)
+        ce_threshold_selector = "any", Kind::Choice(&["any", "ect1"]);
+        MEMORY_LIMIT;
+        /// maximum number of packets dropped at a time when a limit is exceeded
+        drop_batch = "64", Kind::Int { min: 1, max: 65_536 };
+        FOLLOWS;
+    },
     columns: &["active", "new", "old", "fattest", "dropping"],
     kernel: Some(KernelQdisc {
         kinds: &["fq_codel"],

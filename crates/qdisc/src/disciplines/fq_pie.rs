@@ -17,7 +17,7 @@ use crate::discipline::{Discipline, FOLLOWS, LinkInfo, positive_bytes};
 use crate::flow_queues::{Flow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext, kernel};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::{Bytes, Time};
 
 pub(crate) const ROW: Discipline = Discipline {
@@ -27,31 +27,23 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "RFC 8033, RFC 8290 (scheduler), Linux 5.6",
     doc: "Flows are hashed into queues, which are served by deficit round robin; a queue that was empty is served before \
           those with a backlog. PIE runs on each queue. An arrival beyond the limit is dropped.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "10240 packets",
-            doc: "maximum backlog of all queues together; an arrival beyond it is dropped",
-        },
-        FLOWS,
-        TARGET,
-        TUPDATE,
-        ALPHA,
-        BETA,
-        QUANTUM,
-        MEMORY_LIMIT,
-        ECN,
-        Spec {
-            name: "ecn_prob",
-            kind: Kind::Probability,
-            default: "10 %",
-            doc: "probability from which on ECN-capable packets are dropped, not marked",
-        },
-        BYTEMODE,
-        DQ_RATE_ESTIMATOR,
-        FOLLOWS,
-    ],
+    params: specs! {
+        /// maximum backlog of all queues together; an arrival beyond it is dropped
+        limit = "10240 packets", Kind::Length;
+        FLOWS;
+        TARGET;
+        TUPDATE;
+        ALPHA;
+        BETA;
+        QUANTUM;
+        MEMORY_LIMIT;
+        ECN;
+        /// probability from which on ECN-capable packets are dropped, not marked
+        ecn_prob = "10 %", Kind::Probability;
+        BYTEMODE;
+        DQ_RATE_ESTIMATOR;
+        FOLLOWS;
+    },
     columns: &["active", "new", "old", "fattest", "probability"],
     kernel: Some(KernelQdisc {
         kinds: &["fq_pie"],

@@ -18,7 +18,7 @@ use crate::fifo::Fifo;
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec, specs};
 use dumbbell_units::random::Stream;
 
 pub(crate) const COUPLING: Spec = Spec {
@@ -36,35 +36,20 @@ pub(crate) const ROW: Discipline = Discipline {
     doc: "Every tupdate a base probability changes with the delay's deviation from the target and with the change of the \
           delay. Classic arrivals are dropped (marked) with its square, ECT(1) arrivals are marked with coupling_factor \
           times it.",
-    params: &[
-        LIMIT,
-        Spec { name: "target", kind: Kind::Duration, default: "20 ms", doc: "target queueing delay" },
-        Spec {
-            name: "tupdate",
-            kind: Kind::Duration,
-            default: "32 ms",
-            doc: "time between two updates of the probability",
-        },
-        Spec {
-            name: "alpha",
-            kind: Kind::Float { min: 0.0, max: 1000.0 },
-            default: "0.3125",
-            doc: "weight of the deviation from the target, 1/s per update (5/16)",
-        },
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.0, max: 1000.0 },
-            default: "3.125",
-            doc: "weight of the change of the delay, 1/s (50/16)",
-        },
-        COUPLING,
-        Spec {
-            name: "ecn",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "ECN-capable packets are marked instead of dropped; false: all packets are classic and are dropped",
-        },
-    ],
+    params: specs! {
+        LIMIT;
+        /// target queueing delay
+        target = "20 ms", Kind::Duration;
+        /// time between two updates of the probability
+        tupdate = "32 ms", Kind::Duration;
+        /// weight of the deviation from the target, 1/s per update (5/16)
+        alpha = "0.3125", Kind::Float { min: 0.0, max: 1000.0 };
+        /// weight of the change of the delay, 1/s (50/16)
+        beta = "3.125", Kind::Float { min: 0.0, max: 1000.0 };
+        COUPLING;
+        /// ECN-capable packets are marked instead of dropped; false: all packets are classic and are dropped
+        ecn = "true", Kind::Bool;
+    },
     columns: &["p", "qdelay_ns"],
     kernel: None,
     build: |params, link| Ok(Box::new(Pi2Qdisc::new(params, link)?)),

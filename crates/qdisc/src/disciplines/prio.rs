@@ -15,7 +15,7 @@
 use crate::discipline::{Discipline, Limit, LinkInfo};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 
 /// Bands with a column of their own.
 const NAMED: usize = 3;
@@ -27,26 +27,14 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "Linux (tc-prio)",
     doc: "Each packet waits in the queue of its flow's class. The first non-empty queue sends, so a class gets the \
           capacity that the classes before it leave unused, which may be none. Never marks.",
-    params: &[
-        Spec {
-            name: "bands",
-            kind: Kind::Int { min: 1, max: 16 },
-            default: "3",
-            doc: "number of classes: 0 to bands - 1",
-        },
-        Spec {
-            name: "limit",
-            kind: Kind::Or("none", &Kind::Length),
-            default: "none",
-            doc: "maximum backlog of all queues together; beyond it the last class loses packets",
-        },
-        Spec {
-            name: "queue_limit",
-            kind: Kind::Or("none", &Kind::Length),
-            default: "1000 packets",
-            doc: "maximum backlog of one queue; an arrival beyond it is dropped",
-        },
-    ],
+    params: specs! {
+        /// number of classes: 0 to bands - 1
+        bands = "3", Kind::Int { min: 1, max: 16 };
+        /// maximum backlog of all queues together; beyond it the last class loses packets
+        limit = "none", Kind::Or("none", &Kind::Length);
+        /// maximum backlog of one queue; an arrival beyond it is dropped
+        queue_limit = "1000 packets", Kind::Or("none", &Kind::Length);
+    },
     columns: &["band0", "band1", "band2", "others"],
     kernel: None,
     build: |params, link| Ok(Box::new(Prio::new(params, link))),

@@ -28,117 +28,51 @@ use crate::aqm::red_linux::{IdleTable, LinuxRed};
 use crate::discipline::{Discipline, FOLLOWS, LIMIT, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec, specs};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Rate, Time};
 
-const PARAMS: &[Spec] = &[
-    LIMIT,
-    Spec {
-        name: "counting",
-        kind: Kind::Choice(&["waiting", "ns2"]),
-        default: "waiting",
-        doc: "\"waiting\": the limit includes the arrival; \"ns2\": in mode \"bytes\" a limit of n packets is n mean_packet \
-              bytes, and an arrival is dropped only if the backlog has reached it already",
-    },
-    Spec {
-        name: "min_th",
-        kind: Kind::Or("auto", &Kind::Length),
-        default: "auto",
-        doc: "average queue above which packets are dropped or marked [FJ 1993 §IV]",
-    },
-    Spec {
-        name: "max_th",
-        kind: Kind::Or("auto", &Kind::Length),
-        default: "auto",
-        doc: "average queue at which the probability is max_p; auto: 3 min_th [FJ 1993 §IV]",
-    },
-    Spec {
-        name: "target_delay",
-        kind: Kind::Duration,
-        default: "5 ms",
-        doc: "target queueing delay; an automatic min_th is half of it [ns-2 targetdelay_]",
-    },
-    Spec {
-        name: "weight",
-        kind: Kind::Or("auto", &Kind::Float { min: 1e-9, max: 1.0 }),
-        default: "auto",
-        doc: "weight w_q of one arrival in the average; 0.002 in FJ 1993 §VI; auto: a time constant of 1 s at the link's rate",
-    },
-    Spec {
-        name: "max_p",
-        kind: Kind::Probability,
-        default: "10 %",
-        doc: "probability at max_th; 1/linterm_ in ns-2; with adaptive the initial value [Floyd 1997: 10 %; FJ 1993 §V: 2 %]",
-    },
-    Spec {
-        name: "gentle",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "the probability rises from max_p to 1 between max_th and 2 max_th; false: it is 1 from max_th on [Floyd 2000]",
-    },
-    Spec {
-        name: "wait",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "two drops or marks are at least 1/p packets apart [ns-2 wait_]; false: FJ 1993 §VII",
-    },
-    Spec {
-        name: "least_waiting",
-        kind: Kind::Int { min: 0, max: 1_000_000 },
-        default: "0",
-        doc: "no early drop or mark while fewer packets wait, whatever the average, and the count restarts; ns-2: 2, in \
-              mode \"bytes\" 1; FJ 1993 has no such rule",
-    },
-    Spec {
-        name: "ecn",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "ECN-capable packets are marked instead of dropped while the average is below max_th [RFC 3168 §7]",
-    },
-    Spec {
-        name: "mode",
-        kind: Kind::Choice(&["packets", "bytes"]),
-        default: "packets",
-        doc: "unit of the average; bytes: the probability is also scaled by size / mean_packet [FJ 1993 §IV, ns-2 bytes_]",
-    },
-    Spec {
-        name: "mean_packet",
-        kind: Kind::Bytes,
-        default: "500 bytes",
-        doc: "mean packet size, for idle time, byte mode and conversions [ns-2 mean_pktsize_]",
-    },
-    Spec {
-        name: "adaptive",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "max_p adapts to the average within 1 % .. 50 % [Floyd, Gummadi and Shenker 2001 §4]",
-    },
-    Spec {
-        name: "alpha",
-        kind: Kind::Or("auto", &Kind::Float { min: 0.0, max: 0.5 }),
-        default: "auto",
-        doc: "additive increase of an adaptive max_p; auto: min(0.01, max_p / 4)",
-    },
-    Spec {
-        name: "beta",
-        kind: Kind::Float { min: 0.01, max: 1.0 },
-        default: "0.9",
-        doc: "multiplicative decrease of an adaptive max_p",
-    },
-    Spec {
-        name: "interval",
-        kind: Kind::Duration,
-        default: "500 ms",
-        doc: "time between two changes of an adaptive max_p",
-    },
-    Spec {
-        doc: "rfc: Floyd and Jacobson's rules for idle time and for the distance of drops; linux: Linux's, without gentle, \
-              wait, least_waiting, mode and counting; auto: linux if none of these is set otherwise than there and a TCP \
-              flow of the scenario has the stack linux or linux-tuned",
-        ..FOLLOWS
-    },
-];
+const PARAMS: &[Spec] = specs! {
+    LIMIT;
+    /// "waiting": the limit includes the arrival; "ns2": in mode "bytes" a limit of n packets is n mean_packet bytes,
+    /// and an arrival is dropped only if the backlog has reached it already
+    counting = "waiting", Kind::Choice(&["waiting", "ns2"]);
+    /// average queue above which packets are dropped or marked [FJ 1993 §IV]
+    min_th = "auto", Kind::Or("auto", &Kind::Length);
+    /// average queue at which the probability is max_p; auto: 3 min_th [FJ 1993 §IV]
+    max_th = "auto", Kind::Or("auto", &Kind::Length);
+    /// target queueing delay; an automatic min_th is half of it [ns-2 targetdelay_]
+    target_delay = "5 ms", Kind::Duration;
+    /// weight w_q of one arrival in the average; 0.002 in FJ 1993 §VI; auto: a time constant of 1 s at the link's rate
+    weight = "auto", Kind::Or("auto", &Kind::Float { min: 1e-9, max: 1.0 });
+    /// probability at max_th; 1/linterm_ in ns-2; with adaptive the initial value [Floyd 1997: 10 %; FJ 1993 §V: 2 %]
+    max_p = "10 %", Kind::Probability;
+    /// the probability rises from max_p to 1 between max_th and 2 max_th; false: it is 1 from max_th on [Floyd 2000]
+    gentle = "true", Kind::Bool;
+    /// two drops or marks are at least 1/p packets apart [ns-2 wait_]; false: FJ 1993 §VII
+    wait = "false", Kind::Bool;
+    /// no early drop or mark while fewer packets wait, whatever the average, and the count restarts; ns-2: 2, in mode
+    /// "bytes" 1; FJ 1993 has no such rule
+    least_waiting = "0", Kind::Int { min: 0, max: 1_000_000 };
+    /// ECN-capable packets are marked instead of dropped while the average is below max_th [RFC 3168 §7]
+    ecn = "false", Kind::Bool;
+    /// unit of the average; bytes: the probability is also scaled by size / mean_packet [FJ 1993 §IV, ns-2 bytes_]
+    mode = "packets", Kind::Choice(&["packets", "bytes"]);
+    /// mean packet size, for idle time, byte mode and conversions [ns-2 mean_pktsize_]
+    mean_packet = "500 bytes", Kind::Bytes;
+    /// max_p adapts to the average within 1 % .. 50 % [Floyd, Gummadi and Shenker 2001 §4]
+    adaptive = "false", Kind::Bool;
+    /// additive increase of an adaptive max_p; auto: min(0.01, max_p / 4)
+    alpha = "auto", Kind::Or("auto", &Kind::Float { min: 0.0, max: 0.5 });
+    /// multiplicative decrease of an adaptive max_p
+    beta = "0.9", Kind::Float { min: 0.01, max: 1.0 };
+    /// time between two changes of an adaptive max_p
+    interval = "500 ms", Kind::Duration;
+    /// rfc: Floyd and Jacobson's rules for idle time and for the distance of drops; linux: Linux's, without gentle,
+    /// wait, least_waiting, mode and counting; auto: linux if none of these is set otherwise than there and a TCP flow
+    /// of the scenario has the stack linux or linux-tuned
+    FOLLOWS;
+};
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "red",

@@ -22,7 +22,7 @@ use crate::flow_queues::{flow_hash, reciprocal_scale};
 use crate::update_timer::UpdateTimer;
 use crate::{Backlog, DropReason, KernelOptions, KernelQdisc, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::random::Stream;
 use std::collections::VecDeque;
 
@@ -33,50 +33,22 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "McKenney 1990, Linux 3.3",
     doc: "Flows are hashed into queues; each may send quantum bytes per round. Beyond the limit the longest queue loses its \
           last packet. perturb changes the hash periodically, so that no two flows share a queue for long. Never marks.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "127 packets",
-            doc: "maximum backlog of all queues together; beyond it the longest queue loses packets",
-        },
-        Spec {
-            name: "perturb",
-            kind: Kind::Or("none", &Kind::Duration),
-            default: "none",
-            doc: "time between two changes of the hash",
-        },
-        Spec {
-            name: "quantum",
-            kind: Kind::Bytes,
-            default: "1514 bytes",
-            doc: "bytes that a queue may send per round",
-        },
-        Spec {
-            name: "divisor",
-            kind: Kind::Int { min: 1, max: 65_536 },
-            default: "1024",
-            doc: "number of hash values",
-        },
-        Spec {
-            name: "flows",
-            kind: Kind::Int { min: 1, max: 65_408 },
-            default: "127",
-            doc: "maximum number of queues in use at a time",
-        },
-        Spec {
-            name: "depth",
-            kind: Kind::Int { min: 1, max: 1_000_000 },
-            default: "127",
-            doc: "maximum number of packets in one queue",
-        },
-        Spec {
-            name: "headdrop",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "packets are dropped at the head of a queue, so that the sender detects the loss sooner",
-        },
-    ],
+    params: specs! {
+        /// maximum backlog of all queues together; beyond it the longest queue loses packets
+        limit = "127 packets", Kind::Length;
+        /// time between two changes of the hash
+        perturb = "none", Kind::Or("none", &Kind::Duration);
+        /// bytes that a queue may send per round
+        quantum = "1514 bytes", Kind::Bytes;
+        /// number of hash values
+        divisor = "1024", Kind::Int { min: 1, max: 65_536 };
+        /// maximum number of queues in use at a time
+        flows = "127", Kind::Int { min: 1, max: 65_408 };
+        /// maximum number of packets in one queue
+        depth = "127", Kind::Int { min: 1, max: 1_000_000 };
+        /// packets are dropped at the head of a queue, so that the sender detects the loss sooner
+        headdrop = "false", Kind::Bool;
+    },
     columns: &["active", "longest"],
     kernel: Some(KernelQdisc {
         kinds: &["sfq"],

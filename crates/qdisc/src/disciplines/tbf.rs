@@ -20,7 +20,7 @@ use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::registry::build;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
-use dumbbell_units::param::{Kind, ParamError, Params, Part, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Part, specs};
 use dumbbell_units::parse::Length;
 use dumbbell_units::{Bytes, Packets, Rate, Time};
 
@@ -31,38 +31,18 @@ pub(crate) const ROW: Discipline = Discipline {
     source: "Linux (tc-tbf)",
     doc: "Tokens accumulate at the rate, up to burst bytes; a packet leaves once the tokens cover its bytes. On a faster \
           link the queue builds up here. Never marks.",
-    params: &[
-        Spec {
-            name: "rate",
-            kind: Kind::Or("link", &Kind::Rate),
-            default: "link",
-            doc: "rate of the tokens; link: the link's rate",
-        },
-        Spec {
-            name: "burst",
-            kind: Kind::Bytes,
-            default: "10 kB",
-            doc: "size of the bucket; if it is below the largest packet, packets leave one by one at the rate",
-        },
-        Spec {
-            name: "limit",
-            kind: Kind::Or("none", &Kind::Length),
-            default: "none",
-            doc: "maximum backlog; times and bdp refer to the rate of this discipline; without limit and latency: 1000 packets",
-        },
-        Spec {
-            name: "latency",
-            kind: Kind::Or("none", &Kind::Duration),
-            default: "none",
-            doc: "instead of limit: the longest time in the queue; the limit is rate x latency + burst",
-        },
-        Spec {
-            name: "inner",
-            kind: Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" })),
-            default: "none",
-            doc: "discipline that holds the packets instead of a FIFO queue, with its own limit",
-        },
-    ],
+    params: specs! {
+        /// rate of the tokens; link: the link's rate
+        rate = "link", Kind::Or("link", &Kind::Rate);
+        /// size of the bucket; if it is below the largest packet, packets leave one by one at the rate
+        burst = "10 kB", Kind::Bytes;
+        /// maximum backlog; times and bdp refer to the rate of this discipline; without limit and latency: 1000 packets
+        limit = "none", Kind::Or("none", &Kind::Length);
+        /// instead of limit: the longest time in the queue; the limit is rate x latency + burst
+        latency = "none", Kind::Or("none", &Kind::Duration);
+        /// discipline that holds the packets instead of a FIFO queue, with its own limit
+        inner = "none", Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" }));
+    },
     columns: &["tokens"],
     kernel: None,
     build: |params, link| Ok(Box::new(Tbf::new(params, link)?)),

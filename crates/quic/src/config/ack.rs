@@ -2,29 +2,17 @@
 
 use super::{Defaults, Reading};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Spec};
+use dumbbell_units::param::{Kind, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "ack_every",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "2",
-        doc: "ack-eliciting packets after which the receiver sends an ACK [RFC 9000 §13.2.2]",
-    },
-    Spec {
-        name: "max_ack_delay",
-        kind: Kind::Duration,
-        default: "25 ms",
-        doc: "longest time for which the receiver holds an ACK back [RFC 9000 §13.2.1, §18.2]",
-    },
-    Spec {
-        name: "ack_frequency",
-        kind: Kind::Int { min: 0, max: 1000 },
-        default: "0",
-        doc: "ack-eliciting packets per ACK that the sender asks for with the ACK frequency extension \
-              [draft-ietf-quic-ack-frequency §4]; 0: it does not ask",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// ack-eliciting packets after which the receiver sends an ACK [RFC 9000 §13.2.2]
+    ack_every = "2", Kind::Int { min: 1, max: 1000 };
+    /// longest time for which the receiver holds an ACK back [RFC 9000 §13.2.1, §18.2]
+    max_ack_delay = "25 ms", Kind::Duration;
+    /// ack-eliciting packets per ACK that the sender asks for with the ACK frequency extension
+    /// [draft-ietf-quic-ack-frequency §4]; 0: it does not ask
+    ack_frequency = "0", Kind::Int { min: 0, max: 1000 };
+};
 
 pub(super) const QUINN: Defaults = &[];
 

@@ -3,7 +3,7 @@
 use super::{Defaults, Reading, invalid};
 use dumbbell_tls::{RESUMED_FLIGHT, SERVER_FLIGHT, SERVER_HELLO};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
 /// The smallest allowed maximum datagram size [RFC 9000 §14].
 pub(crate) const MIN_DATAGRAM: u32 = 1200;
@@ -15,68 +15,32 @@ const LEAST_IDLE_TIMEOUT: Dur = Dur::millis(1);
 /// Bytes of an address token; implementations choose their own format.
 const TOKEN: u32 = 64;
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "initial_datagram",
-        kind: Kind::Bytes,
-        default: "1200 bytes",
-        doc: "UDP payload of a full datagram at the start; the unit \"packets\" of sizes [RFC 9000 §14.1]",
-    },
-    Spec {
-        name: "mtu_discovery",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether probes find a larger datagram size after the handshake [RFC 9000 §14.3, RFC 8899]",
-    },
-    Spec {
-        name: "max_datagram",
-        kind: Kind::Bytes,
-        default: "1452 bytes",
-        doc: "largest datagram size that the probes try: an Ethernet packet with an IPv6 header",
-    },
-    Spec {
-        name: "handshake",
-        kind: Kind::Choice(&["1-rtt", "0-rtt", "none"]),
-        default: "1-rtt",
-        doc: "how a connection starts: with a full handshake, with one that resumes a session and sends data in the first \
-              flight [RFC 9001 §4.6], or established",
-    },
-    Spec {
-        name: "address_token",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether the client's first packet carries a token that validates its address, so that the server may send \
-              more than three times the bytes received [RFC 9000 §8.1.3]",
-    },
-    Spec {
-        name: "client_hello",
-        kind: Kind::Bytes,
-        default: "2062 bytes",
-        doc: "ClientHello: with a hybrid key share it needs two datagrams; Chromium 156 sends 1982 to 2142 bytes",
-    },
-    SERVER_HELLO,
-    SERVER_FLIGHT,
-    RESUMED_FLIGHT,
-    Spec {
-        name: "idle_timeout",
-        kind: Kind::Duration,
-        default: "30 s",
-        doc: "time without packets after which a connection is closed silently, at least three PTOs [RFC 9000 §10.1]",
-    },
-    Spec {
-        name: "spin_bit",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether 1-RTT packets show the round-trip time to an observer of the path [RFC 9000 §17.4]",
-    },
-    Spec {
-        name: "skip_numbers",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether the sender skips packet numbers at random, so that it detects a receiver that acknowledges packets \
-              it has not received [RFC 9000 §21.4]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// UDP payload of a full datagram at the start; the unit "packets" of sizes [RFC 9000 §14.1]
+    initial_datagram = "1200 bytes", Kind::Bytes;
+    /// whether probes find a larger datagram size after the handshake [RFC 9000 §14.3, RFC 8899]
+    mtu_discovery = "true", Kind::Bool;
+    /// largest datagram size that the probes try: an Ethernet packet with an IPv6 header
+    max_datagram = "1452 bytes", Kind::Bytes;
+    /// how a connection starts: with a full handshake, with one that resumes a session and sends data in the first
+    /// flight [RFC 9001 §4.6], or established
+    handshake = "1-rtt", Kind::Choice(&["1-rtt", "0-rtt", "none"]);
+    /// whether the client's first packet carries a token that validates its address, so that the server may send more
+    /// than three times the bytes received [RFC 9000 §8.1.3]
+    address_token = "false", Kind::Bool;
+    /// ClientHello: with a hybrid key share it needs two datagrams; Chromium 156 sends 1982 to 2142 bytes
+    client_hello = "2062 bytes", Kind::Bytes;
+    SERVER_HELLO;
+    SERVER_FLIGHT;
+    RESUMED_FLIGHT;
+    /// time without packets after which a connection is closed silently, at least three PTOs [RFC 9000 §10.1]
+    idle_timeout = "30 s", Kind::Duration;
+    /// whether 1-RTT packets show the round-trip time to an observer of the path [RFC 9000 §17.4]
+    spin_bit = "true", Kind::Bool;
+    /// whether the sender skips packet numbers at random, so that it detects a receiver that acknowledges packets it
+    /// has not received [RFC 9000 §21.4]
+    skip_numbers = "false", Kind::Bool;
+};
 
 // [quinn-proto 0.11.19 connection/spaces.rs PacketNumberFilter]
 pub(super) const QUINN: Defaults = &[("skip_numbers", "true")];

@@ -2,63 +2,31 @@
 
 use super::{Defaults, Reading, invalid};
 use dumbbell_cc::{EcnUse, SlowStart, Variant};
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec { name: "initial_window", kind: Kind::Size, default: "10 packets", doc: "cwnd at the start [RFC 9002 §7.2]" },
-    Spec {
-        name: "minimum_window",
-        kind: Kind::Size,
-        default: "2 packets",
-        doc: "least cwnd, whatever the variant computes [RFC 9002 §7.2]",
-    },
-    Spec {
-        name: "initial_ssthresh",
-        kind: Kind::Size,
-        default: "1 GiB",
-        doc: "first slow start threshold [RFC 9002 §7.3]",
-    },
-    Spec {
-        name: "slow_start",
-        kind: Kind::Choice(&["standard", "hystart", "hystart++"]),
-        default: "standard",
-        doc: "how slow start may end before a loss: not at all [RFC 9002 §7.3.1], by HyStart [Ha & Rhee 2011], by HyStart++ \
-              [RFC 9406]; for variants that have the common slow start",
-    },
-    Spec {
-        name: "pacing",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether variants that set no pacing rate are paced too, at cwnd/srtt times the next [RFC 9002 §7.7]",
-    },
-    Spec {
-        name: "pacing_percent",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "125",
-        doc: "percent of cwnd/srtt at which packets are paced [RFC 9002 §7.7: N = 1.25]",
-    },
-    Spec {
-        name: "pacing_burst",
-        kind: Kind::Size,
-        default: "10 packets",
-        doc: "largest burst of a paced sender, where the variant sets none [RFC 9002 §7.7: the initial window]",
-    },
-    Spec {
-        name: "pacing_refill",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether the pacer adds credit only when a packet lacks it, for the time since it last did, and a sender without \
-              credit waits for that of a whole burst; up to two bursts can follow each other then [quinn-proto \
-              connection/pacing.rs Pacer::delay]",
-    },
-    Spec {
-        name: "ecn",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "explicit congestion notification, with validation of the counts [RFC 9000 §13.4]; on for variants that \
-              need it",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// cwnd at the start [RFC 9002 §7.2]
+    initial_window = "10 packets", Kind::Size;
+    /// least cwnd, whatever the variant computes [RFC 9002 §7.2]
+    minimum_window = "2 packets", Kind::Size;
+    /// first slow start threshold [RFC 9002 §7.3]
+    initial_ssthresh = "1 GiB", Kind::Size;
+    /// how slow start may end before a loss: not at all [RFC 9002 §7.3.1], by HyStart [Ha & Rhee 2011], by HyStart++
+    /// [RFC 9406]; for variants that have the common slow start
+    slow_start = "standard", Kind::Choice(&["standard", "hystart", "hystart++"]);
+    /// whether variants that set no pacing rate are paced too, at cwnd/srtt times the next [RFC 9002 §7.7]
+    pacing = "true", Kind::Bool;
+    /// percent of cwnd/srtt at which packets are paced [RFC 9002 §7.7: N = 1.25]
+    pacing_percent = "125", Kind::Int { min: 1, max: 1000 };
+    /// largest burst of a paced sender, where the variant sets none [RFC 9002 §7.7: the initial window]
+    pacing_burst = "10 packets", Kind::Size;
+    /// whether the pacer adds credit only when a packet lacks it, for the time since it last did, and a sender without
+    /// credit waits for that of a whole burst; up to two bursts can follow each other then [quinn-proto
+    /// connection/pacing.rs Pacer::delay]
+    pacing_refill = "false", Kind::Bool;
+    /// explicit congestion notification, with validation of the counts [RFC 9000 §13.4]; on for variants that need it
+    ecn = "false", Kind::Bool;
+};
 
 pub(super) const QUINN: Defaults = &[("pacing_refill", "true")];
 

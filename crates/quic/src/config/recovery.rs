@@ -2,52 +2,24 @@
 
 use super::{Defaults, Reading, invalid};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "initial_rtt",
-        kind: Kind::Duration,
-        default: "333 ms",
-        doc: "round-trip time before the first sample [RFC 9002 §6.2.2]",
-    },
-    Spec {
-        name: "packet_threshold",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "3",
-        doc: "a packet is lost if a packet that many numbers later is acknowledged [RFC 9002 §6.1.1]",
-    },
-    Spec {
-        name: "time_threshold",
-        kind: Kind::Float { min: 1.0, max: 10.0 },
-        default: "1.125",
-        doc: "a packet is lost if a later one is acknowledged and it was sent this many round trips ago [RFC 9002 §6.1.2]",
-    },
-    Spec {
-        name: "granularity",
-        kind: Kind::Duration,
-        default: "1 ms",
-        doc: "granularity of timers: the least time threshold and the least variation in the PTO [RFC 9002 §6.1.2]",
-    },
-    Spec {
-        name: "pto_rttvar",
-        kind: Kind::Int { min: 1, max: 100 },
-        default: "4",
-        doc: "multiples of rttvar in the PTO [RFC 9002 §6.2.1]",
-    },
-    Spec {
-        name: "pto_probes",
-        kind: Kind::Int { min: 1, max: 2 },
-        default: "2",
-        doc: "packets that are sent when the PTO expires [RFC 9002 §6.2.4]",
-    },
-    Spec {
-        name: "persistent_congestion",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "3",
-        doc: "PTOs over which every packet must be lost to establish persistent congestion [RFC 9002 §7.6.1]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// round-trip time before the first sample [RFC 9002 §6.2.2]
+    initial_rtt = "333 ms", Kind::Duration;
+    /// a packet is lost if a packet that many numbers later is acknowledged [RFC 9002 §6.1.1]
+    packet_threshold = "3", Kind::Int { min: 1, max: 1000 };
+    /// a packet is lost if a later one is acknowledged and it was sent this many round trips ago [RFC 9002 §6.1.2]
+    time_threshold = "1.125", Kind::Float { min: 1.0, max: 10.0 };
+    /// granularity of timers: the least time threshold and the least variation in the PTO [RFC 9002 §6.1.2]
+    granularity = "1 ms", Kind::Duration;
+    /// multiples of rttvar in the PTO [RFC 9002 §6.2.1]
+    pto_rttvar = "4", Kind::Int { min: 1, max: 100 };
+    /// packets that are sent when the PTO expires [RFC 9002 §6.2.4]
+    pto_probes = "2", Kind::Int { min: 1, max: 2 };
+    /// PTOs over which every packet must be lost to establish persistent congestion [RFC 9002 §7.6.1]
+    persistent_congestion = "3", Kind::Int { min: 1, max: 1000 };
+};
 
 pub(super) const QUINN: Defaults = &[];
 

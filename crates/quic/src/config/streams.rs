@@ -1,25 +1,18 @@
 //! Streams and flow control [RFC 9000 §2, §4].
 
 use super::{Defaults, Reading, invalid};
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "streams",
-        kind: Kind::Int { min: 1, max: 100 },
-        default: "1",
-        doc: "streams over which the application divides its data evenly; a loss on one does not delay the others \
-              [RFC 9000 §2.2]",
-    },
-    Spec {
-        name: "window",
-        kind: Kind::Size,
-        default: "64 MiB",
-        doc: "bytes of all streams that may be sent beyond those that the application has read [RFC 9000 §4.1]; the \
-              default never limits",
-    },
-    Spec { name: "stream_window", kind: Kind::Size, default: "64 MiB", doc: "the same for each stream" },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// streams over which the application divides its data evenly; a loss on one does not delay the others [RFC 9000
+    /// §2.2]
+    streams = "1", Kind::Int { min: 1, max: 100 };
+    /// bytes of all streams that may be sent beyond those that the application has read [RFC 9000 §4.1]; the default
+    /// never limits
+    window = "64 MiB", Kind::Size;
+    /// the same for each stream
+    stream_window = "64 MiB", Kind::Size;
+};
 
 // [quinn-proto 0.11.19 config/transport.rs TransportConfig::default STREAM_RWND]
 pub(super) const QUINN: Defaults = &[("stream_window", "1250000 bytes")];

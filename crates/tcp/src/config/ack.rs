@@ -3,43 +3,22 @@
 
 use super::{Defaults, Reading};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Spec};
+use dumbbell_units::param::{Kind, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "ack_every",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "2",
-        doc: "segments in order for one ACK: 1 acknowledges each, 2 delays [RFC 5681 §4.2]",
-    },
-    Spec {
-        name: "ack_delay",
-        kind: Kind::Duration,
-        default: "200 ms",
-        doc: "longest delay of an ACK; at most 500 ms in RFC 5681 §4.2",
-    },
-    Spec {
-        name: "quick_acks",
-        kind: Kind::Int { min: 0, max: 1000 },
-        default: "0",
-        doc: "ACKs without delay at the start of a connection, after an idle time and after a duplicate segment, at \
-              most half a window of them; 0: none [Linux tcp_input.c tcp_incr_quickack]",
-    },
-    Spec {
-        name: "sack_delay",
-        kind: Kind::Duration,
-        default: "0 ms",
-        doc: "longest time for which ACKs that only report segments out of order are compressed into one, after the \
-              first three; 5 % of the round trip where that is less; 0: not at all [Linux tcp_input.c \
-              __tcp_ack_snd_check]",
-    },
-    Spec {
-        name: "dsack",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "the receiver reports segments that arrive twice [RFC 2883]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// segments in order for one ACK: 1 acknowledges each, 2 delays [RFC 5681 §4.2]
+    ack_every = "2", Kind::Int { min: 1, max: 1000 };
+    /// longest delay of an ACK; at most 500 ms in RFC 5681 §4.2
+    ack_delay = "200 ms", Kind::Duration;
+    /// ACKs without delay at the start of a connection, after an idle time and after a duplicate segment, at most half
+    /// a window of them; 0: none [Linux tcp_input.c tcp_incr_quickack]
+    quick_acks = "0", Kind::Int { min: 0, max: 1000 };
+    /// longest time for which ACKs that only report segments out of order are compressed into one, after the first
+    /// three; 5 % of the round trip where that is less; 0: not at all [Linux tcp_input.c __tcp_ack_snd_check]
+    sack_delay = "0 ms", Kind::Duration;
+    /// the receiver reports segments that arrive twice [RFC 2883]
+    dsack = "false", Kind::Bool;
+};
 
 pub(super) const LINUX: Defaults = &[
     // [Linux include/net/tcp.h TCP_MAX_QUICKACKS]

@@ -2,66 +2,34 @@
 //! [RFC 9293 §3.8.6, §3.7.4].
 
 use super::{Defaults, Reading, too_small};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec, specs};
 
 /// The largest window that the window scale option can express [RFC 7323 §2.3].
 const MAX_WINDOW: u64 = 1 << 30;
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "window",
-        kind: Kind::Size,
-        default: "64 MiB",
-        doc: "receive buffer, and so the largest window ever offered [RFC 9293 §3.8.6]; the default never limits",
-    },
-    Spec {
-        name: "push_every",
-        kind: Kind::Size,
-        default: "0 bytes",
-        doc: "bytes in one write of the application: the segment that ends a write carries PSH; 0: one write for all",
-    },
-    Spec {
-        name: "nagle",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "a segment that isn't full waits while another one that isn't full is outstanding: Nagle's algorithm as \
-              modified by Minshall [RFC 9293 §3.7.4; Linux tcp_output.c tcp_nagle_check]",
-    },
-    Spec {
-        name: "autotuning",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "the receive window starts at window_start and grows with the bytes that the application reads in a round \
-              trip, up to window [Linux tcp_input.c tcp_rcv_space_adjust]",
-    },
-    Spec {
-        name: "window_start",
-        kind: Kind::Size,
-        default: "65535 bytes",
-        doc: "receive window at the start, with autotuning",
-    },
-    Spec {
-        name: "receive_buffer",
-        kind: Kind::Or("none", &Kind::Bytes),
-        default: "none",
-        doc: "largest memory of the receive buffer, with autotuning: full segments fill 162/256 of it with payload [Linux \
-              tcp_rmem, tcp_input.c tcp_rcv_space_adjust]; none: only window limits",
-    },
-    Spec {
-        name: "send_buffer_start",
-        kind: Kind::Bytes,
-        default: "1 MiB",
-        doc: "memory of the send buffer at the start, at least that of 20 segments; only where bursts are formed (tso) \
-              [Linux tcp_wmem, tcp_input.c tcp_sndbuf_expand]",
-    },
-    Spec {
-        name: "send_buffer",
-        kind: Kind::Bytes,
-        default: "256 MiB",
-        doc: "largest memory of the send buffer; it grows to twice that of cwnd's segments [Linux tcp_wmem, tcp_input.c \
-              tcp_sndbuf_expand]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// receive buffer, and so the largest window ever offered [RFC 9293 §3.8.6]; the default never limits
+    window = "64 MiB", Kind::Size;
+    /// bytes in one write of the application: the segment that ends a write carries PSH; 0: one write for all
+    push_every = "0 bytes", Kind::Size;
+    /// a segment that isn't full waits while another one that isn't full is outstanding: Nagle's algorithm as modified
+    /// by Minshall [RFC 9293 §3.7.4; Linux tcp_output.c tcp_nagle_check]
+    nagle = "false", Kind::Bool;
+    /// the receive window starts at window_start and grows with the bytes that the application reads in a round trip,
+    /// up to window [Linux tcp_input.c tcp_rcv_space_adjust]
+    autotuning = "false", Kind::Bool;
+    /// receive window at the start, with autotuning
+    window_start = "65535 bytes", Kind::Size;
+    /// largest memory of the receive buffer, with autotuning: full segments fill 162/256 of it with payload [Linux
+    /// tcp_rmem, tcp_input.c tcp_rcv_space_adjust]; none: only window limits
+    receive_buffer = "none", Kind::Or("none", &Kind::Bytes);
+    /// memory of the send buffer at the start, at least that of 20 segments; only where bursts are formed (tso) [Linux
+    /// tcp_wmem, tcp_input.c tcp_sndbuf_expand]
+    send_buffer_start = "1 MiB", Kind::Bytes;
+    /// largest memory of the send buffer; it grows to twice that of cwnd's segments [Linux tcp_wmem, tcp_input.c
+    /// tcp_sndbuf_expand]
+    send_buffer = "256 MiB", Kind::Bytes;
+};
 
 pub(super) const LINUX: Defaults = &[
     ("autotuning", "true"),

@@ -5,45 +5,25 @@ use super::facts::HandshakeAck;
 use super::{Defaults, Reading, too_small};
 use crate::segment::TIMESTAMPS_OPTION;
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 use dumbbell_wire::IpVersion;
 
 /// Largest MSS of a preset over IPv6: a packet of 1500 bytes without its headers [RFC 9293 §3.7.1].
 const MSS_IPV6: u16 = 1500 - 40 - 20;
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "mss",
-        kind: Kind::Bytes,
-        default: "1460 bytes",
-        doc: "largest payload of a segment; timestamps take 12 bytes of it; the default is at most 1440 bytes over IPv6 \
-              [RFC 9293 §3.7.1, RFC 6691]",
-    },
-    Spec {
-        name: "handshake",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether a connection starts with the three-way handshake [RFC 9293 §3.5] or established",
-    },
-    Spec {
-        name: "timestamp_clock",
-        kind: Kind::Duration,
-        default: "1 us",
-        doc: "tick of the timestamps option [RFC 7323 §5.4]",
-    },
-    Spec {
-        name: "timestamps",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "timestamps option: 12 bytes a segment, a round-trip sample with each ACK [RFC 7323]",
-    },
-    Spec {
-        name: "data_headers",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether headers count in the size of data packets; ns-2's Vegas sends data packets without them",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// largest payload of a segment; timestamps take 12 bytes of it; the default is at most 1440 bytes over IPv6 [RFC
+    /// 9293 §3.7.1, RFC 6691]
+    mss = "1460 bytes", Kind::Bytes;
+    /// whether a connection starts with the three-way handshake [RFC 9293 §3.5] or established
+    handshake = "true", Kind::Bool;
+    /// tick of the timestamps option [RFC 7323 §5.4]
+    timestamp_clock = "1 us", Kind::Duration;
+    /// timestamps option: 12 bytes a segment, a round-trip sample with each ACK [RFC 7323]
+    timestamps = "true", Kind::Bool;
+    /// whether headers count in the size of data packets; ns-2's Vegas sends data packets without them
+    data_headers = "true", Kind::Bool;
+};
 
 pub(super) const LINUX: Defaults = &[
     // 1000 ticks a second [Linux include/net/tcp.h TCP_TS_HZ].

@@ -2,30 +2,18 @@
 
 use super::{Defaults, Reading};
 use dumbbell_cc::{EcnUse, Variant};
-use dumbbell_units::param::{Kind, Spec};
+use dumbbell_units::param::{Kind, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "ecn",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "explicit congestion notification [RFC 3168 §6.1]; on for variants that need it",
-    },
-    Spec {
-        name: "ecn_feedback",
-        kind: Kind::Choice(&["classic", "dctcp", "accurate"]),
-        default: "classic",
-        doc: "how the receiver reports marks: until the sender has reduced [RFC 3168 §6.1.3], for each \
-              segment [RFC 8257 §3.2], by counters [RFC 9768]; fixed for variants that need one of the last two",
-    },
-    Spec {
-        name: "ecn_fallback",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "a SYN that is sent again doesn't ask for ecn: the connection does without [RFC 3168 §6.1.1.1; Linux \
-              net.ipv4.tcp_ecn_fallback]; not with accurate feedback",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// explicit congestion notification [RFC 3168 §6.1]; on for variants that need it
+    ecn = "false", Kind::Bool;
+    /// how the receiver reports marks: until the sender has reduced [RFC 3168 §6.1.3], for each segment [RFC 8257
+    /// §3.2], by counters [RFC 9768]; fixed for variants that need one of the last two
+    ecn_feedback = "classic", Kind::Choice(&["classic", "dctcp", "accurate"]);
+    /// a SYN that is sent again doesn't ask for ecn: the connection does without [RFC 3168 §6.1.1.1; Linux
+    /// net.ipv4.tcp_ecn_fallback]; not with accurate feedback
+    ecn_fallback = "false", Kind::Bool;
+};
 
 pub(super) const LINUX: Defaults = &[
     // [Linux tcp_output.c __tcp_retransmit_skb, tcp_ecn_clear_syn]

@@ -4,67 +4,36 @@
 use super::facts::{CwndLimited, GrowBy, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_cc::{Increase, SlowStart};
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
 const SLOW_STARTS: [(&str, SlowStart); 3] =
     [("standard", SlowStart::Standard), ("hystart", SlowStart::HyStart), ("hystart++", SlowStart::HyStartPlusPlus)];
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec { name: "initial_window", kind: Kind::Size, default: "10 packets", doc: "cwnd at the start [RFC 6928 §2]" },
-    Spec {
-        name: "initial_ssthresh",
-        kind: Kind::Size,
-        default: "1 GiB",
-        doc: "first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1], unless \
-              reduce_from is cwnd",
-    },
-    Spec {
-        name: "slow_start",
-        kind: Kind::Choice(&["standard", "hystart", "hystart++"]),
-        default: "standard",
-        doc: "how slow start may end before a loss: not at all [RFC 5681 §3.1], by HyStart [Ha & Rhee 2011], by HyStart++ \
-              [RFC 9406]; for variants that have the common slow start",
-    },
-    Spec {
-        name: "slow_start_limit",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "1",
-        doc: "most segments that an ACK adds in slow start [RFC 5681 §3.1 (2): 1; RFC 3465 §2.2: 2]",
-    },
-    Spec {
-        name: "increase",
-        kind: Kind::Choice(&["ack", "bytes", "window"]),
-        default: "bytes",
-        doc: "congestion avoidance counts ACKs or bytes acknowledged [RFC 5681 §3.1], or adds a whole segment once a window \
-              of bytes is acknowledged",
-    },
-    Spec {
-        name: "grow_unused",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether cwnd grows while the application or the receiver limits sending [against RFC 7661 §4]",
-    },
-    Spec {
-        name: "window_validation",
-        kind: Kind::Choice(&["none", "rfc2861"]),
-        default: "none",
-        doc: "handling of a window that the application doesn't use: it is kept, or it shrinks towards the part in use \
-              once each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited]",
-    },
-    Spec {
-        name: "whole_numbers",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298 \
-              also srtt, rttvar and timeout in integer ticks, as 4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
-    },
-    Spec {
-        name: "idle_restart",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "after an idle time longer than an RTO start from the initial window [RFC 5681 §4.1]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// cwnd at the start [RFC 6928 §2]
+    initial_window = "10 packets", Kind::Size;
+    /// first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1], unless reduce_from
+    /// is cwnd
+    initial_ssthresh = "1 GiB", Kind::Size;
+    /// how slow start may end before a loss: not at all [RFC 5681 §3.1], by HyStart [Ha & Rhee 2011], by HyStart++ [RFC
+    /// 9406]; for variants that have the common slow start
+    slow_start = "standard", Kind::Choice(&["standard", "hystart", "hystart++"]);
+    /// most segments that an ACK adds in slow start [RFC 5681 §3.1 (2): 1; RFC 3465 §2.2: 2]
+    slow_start_limit = "1", Kind::Int { min: 1, max: 1000 };
+    /// congestion avoidance counts ACKs or bytes acknowledged [RFC 5681 §3.1], or adds a whole segment once a window of
+    /// bytes is acknowledged
+    increase = "bytes", Kind::Choice(&["ack", "bytes", "window"]);
+    /// whether cwnd grows while the application or the receiver limits sending [against RFC 7661 §4]
+    grow_unused = "false", Kind::Bool;
+    /// handling of a window that the application doesn't use: it is kept, or it shrinks towards the part in use once
+    /// each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited]
+    window_validation = "none", Kind::Choice(&["none", "rfc2861"]);
+    /// ssthresh, and the window after a time in which it wasn't used, in whole segments; with rto_estimator = rfc6298
+    /// also srtt, rttvar and timeout in integer ticks, as 4.3BSD and ns-2 count [Jacobson 1988, appendix A]
+    whole_numbers = "false", Kind::Bool;
+    /// after an idle time longer than an RTO start from the initial window [RFC 5681 §4.1]
+    idle_restart = "true", Kind::Bool;
+};
 
 pub(super) const LINUX: Defaults = &[
     // As many as the ACK acknowledges [Linux tcp_cong.c tcp_slow_start].

@@ -2,49 +2,25 @@
 //! tcp_update_skb_after_send, tcp_tso_autosize].
 
 use super::{Defaults, Reading};
-use dumbbell_units::param::{Kind, Spec};
+use dumbbell_units::param::{Kind, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "pacing",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "whether variants that set no pacing rate are paced too, at cwnd/srtt times the next two",
-    },
-    Spec {
-        name: "pacing_slow_start",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "200",
-        doc: "percent of cwnd/srtt in the first half of slow start [Linux tcp_input.c tcp_update_pacing_rate]",
-    },
-    Spec {
-        name: "pacing_avoidance",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "120",
-        doc: "percent of cwnd/srtt afterwards",
-    },
-    Spec {
-        name: "unpaced_segments",
-        kind: Kind::Int { min: 0, max: 1000 },
-        default: "0",
-        doc: "segments at the start of a connection that are sent without pacing; a burst that extends beyond \
-              them is paced [Linux tcp_output.c tcp_update_skb_after_send]",
-    },
-    Spec {
-        name: "pacing_credit",
-        kind: Kind::Int { min: 0, max: 100 },
-        default: "0",
-        doc: "largest part of a paced burst's length, in percent, by which the next burst may be earlier if this one was \
-              late [Linux tcp_output.c tcp_update_skb_after_send]",
-    },
-    Spec {
-        name: "send_quantum",
-        kind: Kind::Choice(&["segment", "tso"]),
-        default: "segment",
-        doc: "segments sent as one burst: single segments, or as many as the pacing rate sends in a millisecond, at \
-              least two and at most 64 KiB [Linux tcp_output.c tcp_tso_autosize]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// whether variants that set no pacing rate are paced too, at cwnd/srtt times the next two
+    pacing = "false", Kind::Bool;
+    /// percent of cwnd/srtt in the first half of slow start [Linux tcp_input.c tcp_update_pacing_rate]
+    pacing_slow_start = "200", Kind::Int { min: 1, max: 1000 };
+    /// percent of cwnd/srtt afterwards
+    pacing_avoidance = "120", Kind::Int { min: 1, max: 1000 };
+    /// segments at the start of a connection that are sent without pacing; a burst that extends beyond them is paced
+    /// [Linux tcp_output.c tcp_update_skb_after_send]
+    unpaced_segments = "0", Kind::Int { min: 0, max: 1000 };
+    /// largest part of a paced burst's length, in percent, by which the next burst may be earlier if this one was late
+    /// [Linux tcp_output.c tcp_update_skb_after_send]
+    pacing_credit = "0", Kind::Int { min: 0, max: 100 };
+    /// segments sent as one burst: single segments, or as many as the pacing rate sends in a millisecond, at least two
+    /// and at most 64 KiB [Linux tcp_output.c tcp_tso_autosize]
+    send_quantum = "segment", Kind::Choice(&["segment", "tso"]);
+};
 
 pub(super) const LINUX: Defaults = &[("unpaced_segments", "9"), ("pacing_credit", "50"), ("send_quantum", "tso")];
 

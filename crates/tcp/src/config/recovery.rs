@@ -4,7 +4,7 @@ use super::facts::SackRules;
 use super::{Defaults, Reading};
 use dumbbell_cc::{LossRecovery, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
 const ALGORITHMS: [(&str, LossRecovery); 4] = [
     ("tahoe", LossRecovery::Tahoe),
@@ -13,81 +13,37 @@ const ALGORITHMS: [(&str, LossRecovery); 4] = [
     ("sack", LossRecovery::Sack),
 ];
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "dupack_threshold",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "3",
-        doc: "duplicate ACKs (or SACKed segments) that mean a loss [RFC 5681 §3.2, RFC 6675 §2 DupThresh]",
-    },
-    Spec {
-        name: "limited_transmit",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "each of the first duplicate ACKs lets one new segment be sent [RFC 3042]",
-    },
-    Spec {
-        name: "recovery",
-        kind: Kind::Choice(&["tahoe", "reno", "newreno", "sack"]),
-        default: "sack",
-        doc: "loss recovery of variants whose name doesn't imply one (Vegas, CUBIC)",
-    },
-    Spec {
-        name: "rack",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "losses are found by the time at which segments were sent, instead of by counting; so are lost \
-              retransmissions [RFC 8985 §6]; needs recovery = sack",
-    },
-    Spec {
-        name: "tlp",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "tail loss probes: after two round trips without an ACK, a segment is sent to trigger one [RFC \
-              8985 §7]; needs rack",
-    },
-    Spec {
-        name: "prr",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "proportional rate reduction: in recovery, and after a congestion mark, the window shrinks in proportion \
-              to the data that ACKs report [RFC 9937]; needs rack",
-    },
-    Spec {
-        name: "frto",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "after a timeout the next ACKs show whether it was spurious, before more is retransmitted [RFC 5682 \
-              §3.1]; needs rack",
-    },
-    Spec {
-        name: "undo",
-        kind: Kind::Choice(&["none", "timestamps", "dsack", "both"]),
-        default: "none",
-        doc: "which ACKs undo a window reduction: one whose timestamp is older than the retransmission [RFC 3522], \
-              reports that all retransmissions arrived twice [RFC 3708], either; needs rack",
-    },
-    Spec {
-        name: "newreno_timer",
-        kind: Kind::Choice(&["impatient", "slow-but-steady"]),
-        default: "impatient",
-        doc: "whether only the first partial ACK restarts the timer, or each [RFC 6582 §4]",
-    },
-    Spec {
-        name: "newreno_exit",
-        kind: Kind::Choice(&["flight", "ssthresh", "deflated"]),
-        default: "flight",
-        doc: "cwnd after NewReno's recovery: bounded by the data outstanding, so that no burst follows, ssthresh \
-              [RFC 6582 §3.2 step 3, (1) or (2)], or the rest after partial ACKs have deflated it, as in ns-2",
-    },
-    Spec {
-        name: "one_reduction_per_window",
-        kind: Kind::Bool,
-        default: "false",
-        doc: "no second fast retransmit before all data outstanding at the first (or at a timeout) is acknowledged: an \
-              option for Reno, on by default for Tahoe; NewReno and SACK always have it [RFC 6582 §3.2]",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// duplicate ACKs (or SACKed segments) that mean a loss [RFC 5681 §3.2, RFC 6675 §2 DupThresh]
+    dupack_threshold = "3", Kind::Int { min: 1, max: 1000 };
+    /// each of the first duplicate ACKs lets one new segment be sent [RFC 3042]
+    limited_transmit = "true", Kind::Bool;
+    /// loss recovery of variants whose name doesn't imply one (Vegas, CUBIC)
+    recovery = "sack", Kind::Choice(&["tahoe", "reno", "newreno", "sack"]);
+    /// losses are found by the time at which segments were sent, instead of by counting; so are lost retransmissions
+    /// [RFC 8985 §6]; needs recovery = sack
+    rack = "false", Kind::Bool;
+    /// tail loss probes: after two round trips without an ACK, a segment is sent to trigger one [RFC 8985 §7]; needs
+    /// rack
+    tlp = "false", Kind::Bool;
+    /// proportional rate reduction: in recovery, and after a congestion mark, the window shrinks in proportion to the
+    /// data that ACKs report [RFC 9937]; needs rack
+    prr = "false", Kind::Bool;
+    /// after a timeout the next ACKs show whether it was spurious, before more is retransmitted [RFC 5682 §3.1]; needs
+    /// rack
+    frto = "false", Kind::Bool;
+    /// which ACKs undo a window reduction: one whose timestamp is older than the retransmission [RFC 3522], reports
+    /// that all retransmissions arrived twice [RFC 3708], either; needs rack
+    undo = "none", Kind::Choice(&["none", "timestamps", "dsack", "both"]);
+    /// whether only the first partial ACK restarts the timer, or each [RFC 6582 §4]
+    newreno_timer = "impatient", Kind::Choice(&["impatient", "slow-but-steady"]);
+    /// cwnd after NewReno's recovery: bounded by the data outstanding, so that no burst follows, ssthresh [RFC 6582
+    /// §3.2 step 3, (1) or (2)], or the rest after partial ACKs have deflated it, as in ns-2
+    newreno_exit = "flight", Kind::Choice(&["flight", "ssthresh", "deflated"]);
+    /// no second fast retransmit before all data outstanding at the first (or at a timeout) is acknowledged: an option
+    /// for Reno, on by default for Tahoe; NewReno and SACK always have it [RFC 6582 §3.2]
+    one_reduction_per_window = "false", Kind::Bool;
+};
 
 pub(super) const LINUX: Defaults = &[
     // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_recovery, sysctl_tcp_early_retrans, sysctl_tcp_frto]

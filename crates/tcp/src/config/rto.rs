@@ -3,49 +3,27 @@
 use super::facts::{Karn, RttFrom, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "rto_initial",
-        kind: Kind::Duration,
-        default: "1 s",
-        doc: "retransmission timeout before the first sample [RFC 6298 (2.1)]",
-    },
-    Spec { name: "rto_min", kind: Kind::Duration, default: "1 s", doc: "lower bound of the timeout [RFC 6298 (2.4)]" },
-    Spec {
-        name: "rto_max",
-        kind: Kind::Duration,
-        default: "60 s",
-        doc: "upper bound of the timeout, backoff included [RFC 6298 (2.5)]",
-    },
-    Spec {
-        name: "granularity",
-        kind: Kind::Duration,
-        default: "1 ms",
-        doc: "clock tick: round-trip samples are whole ticks, and G of RFC 6298 (2.3)",
-    },
-    Spec {
-        name: "timer_tick",
-        kind: Kind::Duration,
-        default: "0 ms",
-        doc: "tick of the clock of the timers for retransmissions and delayed ACKs: they expire at a tick, never \
-              early, and long ones up to an eighth late (4 ms with 250 ticks a second) [Linux kernel/time/timer.c \
-              calc_wheel_index]; 0: exact timers",
-    },
-    Spec {
-        name: "min_rtt_window",
-        kind: Kind::Duration,
-        default: "0 s",
-        doc: "time for which the smallest round trip is remembered [RFC 8985 §6.2]; 0: for the whole connection",
-    },
-    Spec {
-        name: "clock_phase",
-        kind: Kind::Duration,
-        default: "0 ms",
-        doc: "time from a tick of the clock of round-trip samples (granularity) to the start of the run; ns-2 draws it for each flow",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// retransmission timeout before the first sample [RFC 6298 (2.1)]
+    rto_initial = "1 s", Kind::Duration;
+    /// lower bound of the timeout [RFC 6298 (2.4)]
+    rto_min = "1 s", Kind::Duration;
+    /// upper bound of the timeout, backoff included [RFC 6298 (2.5)]
+    rto_max = "60 s", Kind::Duration;
+    /// clock tick: round-trip samples are whole ticks, and G of RFC 6298 (2.3)
+    granularity = "1 ms", Kind::Duration;
+    /// tick of the clock of the timers for retransmissions and delayed ACKs: they expire at a tick, never early, and
+    /// long ones up to an eighth late (4 ms with 250 ticks a second) [Linux kernel/time/timer.c calc_wheel_index]; 0:
+    /// exact timers
+    timer_tick = "0 ms", Kind::Duration;
+    /// time for which the smallest round trip is remembered [RFC 8985 §6.2]; 0: for the whole connection
+    min_rtt_window = "0 s", Kind::Duration;
+    /// time from a tick of the clock of round-trip samples (granularity) to the start of the run; ns-2 draws it for
+    /// each flow
+    clock_phase = "0 ms", Kind::Duration;
+};
 
 pub(super) const LINUX: Defaults = &[
     // [Linux include/net/tcp.h TCP_RTO_MIN, TCP_RTO_MAX]

@@ -1,72 +1,34 @@
 //! The parameters of BBR, version 1, with the defaults of Linux 6.12 [Linux tcp_bbr.c bbr_high_gain and following].
 
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, Spec, specs};
 
-pub(super) const PARAMS: &[Spec] = &[
-    Spec {
-        name: "high_gain",
-        kind: Kind::Float { min: 1.0, max: 10.0 },
-        default: "2.885",
-        doc: "pacing and cwnd gain in STARTUP, 2/ln 2: the smallest that doubles the rate each round trip",
-    },
-    Spec {
-        name: "probe_gain",
-        kind: Kind::Float { min: 1.0, max: 1.9 },
-        default: "1.25",
-        doc: "pacing gain of the phase that probes for more bandwidth; the next phase, which drains, has 2 minus this",
-    },
-    Spec { name: "cwnd_gain", kind: Kind::Float { min: 0.1, max: 10.0 }, default: "2", doc: "cwnd gain in PROBE_BW" },
-    Spec {
-        name: "bw_window",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "10",
-        doc: "length of the maximum filter of the bandwidth, in round trips",
-    },
-    Spec {
-        name: "min_rtt_window",
-        kind: Kind::Duration,
-        default: "10 s",
-        doc: "length of the minimum filter of the RTT; when it expires, PROBE_RTT begins",
-    },
-    Spec { name: "probe_rtt_duration", kind: Kind::Duration, default: "200 ms", doc: "shortest duration of PROBE_RTT" },
-    Spec {
-        name: "min_cwnd",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "4",
-        doc: "smallest window except after a timeout, and the window in PROBE_RTT, segments",
-    },
-    Spec {
-        name: "full_bw_growth",
-        kind: Kind::Float { min: 1.0, max: 10.0 },
-        default: "1.25",
-        doc: "the bandwidth has grown in a round trip if it is at least this many times the previous mark",
-    },
-    Spec {
-        name: "full_bw_rounds",
-        kind: Kind::Int { min: 1, max: 1000 },
-        default: "3",
-        doc: "round trips without growth of the bandwidth that end STARTUP",
-    },
-    Spec {
-        name: "pacing_margin",
-        kind: Kind::Probability,
-        default: "1 %",
-        doc: "how much the pacing rate is below gain times bandwidth",
-    },
-    Spec {
-        name: "extra_acked_gain",
-        kind: Kind::Float { min: 0.0, max: 10.0 },
-        default: "1",
-        doc: "part of extra_acked that is added to the window; 0: none, as before Linux 5.1",
-    },
-    Spec {
-        name: "policer_detection",
-        kind: Kind::Bool,
-        default: "true",
-        doc: "whether to detect a policer from lossy intervals with consistent bandwidth, and to pace at that bandwidth",
-    },
-];
+pub(super) const PARAMS: &[Spec] = specs! {
+    /// pacing and cwnd gain in STARTUP, 2/ln 2: the smallest that doubles the rate each round trip
+    high_gain = "2.885", Kind::Float { min: 1.0, max: 10.0 };
+    /// pacing gain of the phase that probes for more bandwidth; the next phase, which drains, has 2 minus this
+    probe_gain = "1.25", Kind::Float { min: 1.0, max: 1.9 };
+    /// cwnd gain in PROBE_BW
+    cwnd_gain = "2", Kind::Float { min: 0.1, max: 10.0 };
+    /// length of the maximum filter of the bandwidth, in round trips
+    bw_window = "10", Kind::Int { min: 1, max: 1000 };
+    /// length of the minimum filter of the RTT; when it expires, PROBE_RTT begins
+    min_rtt_window = "10 s", Kind::Duration;
+    /// shortest duration of PROBE_RTT
+    probe_rtt_duration = "200 ms", Kind::Duration;
+    /// smallest window except after a timeout, and the window in PROBE_RTT, segments
+    min_cwnd = "4", Kind::Int { min: 1, max: 1000 };
+    /// the bandwidth has grown in a round trip if it is at least this many times the previous mark
+    full_bw_growth = "1.25", Kind::Float { min: 1.0, max: 10.0 };
+    /// round trips without growth of the bandwidth that end STARTUP
+    full_bw_rounds = "3", Kind::Int { min: 1, max: 1000 };
+    /// how much the pacing rate is below gain times bandwidth
+    pacing_margin = "1 %", Kind::Probability;
+    /// part of extra_acked that is added to the window; 0: none, as before Linux 5.1
+    extra_acked_gain = "1", Kind::Float { min: 0.0, max: 10.0 };
+    /// whether to detect a policer from lossy intervals with consistent bandwidth, and to pace at that bandwidth
+    policer_detection = "true", Kind::Bool;
+};
 
 /// Gains are multiples of 1/256: that of STARTUP rounded up, its inverse rounded down [Linux tcp_bbr.c BBR_UNIT,
 /// bbr_high_gain, bbr_drain_gain].

@@ -3,7 +3,7 @@
 use super::Bbr3;
 use crate::{Requirement, StackFeature, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 
 const ABOVE_ONE: Kind = Kind::Float { min: 1.0, max: 10.0 };
 const BELOW_ONE: Kind = Kind::Float { min: 0.01, max: 1.0 };
@@ -40,126 +40,53 @@ pub(crate) const ROW: Variant = Variant {
               the delivered volume; timeout: cwnd = 1 segment",
     on_delay: "cwnd at most about twice the bandwidth times the minimum RTT",
     on_ecn: "as a round trip with more than 2 % lost",
-    params: &[
-        Spec {
-            name: "startup_pacing_gain",
-            kind: ABOVE_ONE,
-            default: "2.77",
-            doc: "pacing gain in Startup, 4 ln 2: the smallest that doubles the rate each round trip [§2.5]",
-        },
-        Spec { name: "drain_pacing_gain", kind: BELOW_ONE, default: "0.5", doc: "pacing gain in Drain [§2.5]" },
-        Spec {
-            name: "cwnd_gain",
-            kind: Kind::Float { min: 0.5, max: 10.0 },
-            default: "2",
-            doc: "cwnd gain except in ProbeBW_UP and ProbeRTT [§2.6]",
-        },
-        Spec { name: "up_pacing_gain", kind: ABOVE_ONE, default: "1.25", doc: "pacing gain in ProbeBW_UP [§5.3.3.5]" },
-        Spec {
-            name: "up_cwnd_gain",
-            kind: Kind::Float { min: 0.5, max: 10.0 },
-            default: "2.25",
-            doc: "cwnd gain in ProbeBW_UP [§5.3.3.5]",
-        },
-        Spec {
-            name: "down_pacing_gain",
-            kind: BELOW_ONE,
-            default: "0.9",
-            doc: "pacing gain in ProbeBW_DOWN [§5.3.3.1]",
-        },
-        Spec { name: "probe_rtt_cwnd_gain", kind: BELOW_ONE, default: "0.5", doc: "cwnd gain in ProbeRTT [§2.16.2]" },
-        Spec {
-            name: "loss_thresh",
-            kind: Kind::Probability,
-            default: "2 %",
-            doc: "largest loss rate in a round trip that a probe accepts [§2.8]",
-        },
-        Spec {
-            name: "beta",
-            kind: BELOW_ONE,
-            default: "0.7",
-            doc: "factor of the short-term bounds for each round trip with losses [§2.8]",
-        },
-        Spec {
-            name: "headroom",
-            kind: Kind::Float { min: 0.0, max: 0.9 },
-            default: "0.15",
-            doc: "part of inflight_longterm that is left free for other flows [§2.8]",
-        },
-        Spec {
-            name: "min_cwnd",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "4",
-            doc: "smallest window except after a timeout, segments [§2.8]",
-        },
-        Spec {
-            name: "probe_wait",
-            kind: Kind::Duration,
-            default: "2 s",
-            doc: "shortest time between bandwidth probes [§5.3.3.8.2]",
-        },
-        Spec {
-            name: "probe_wait_spread",
-            kind: Kind::Duration,
-            default: "1 s",
-            doc: "a random time between zero and this is added to probe_wait [§5.3.3.8.2]",
-        },
-        Spec {
-            name: "reno_rounds",
-            kind: Kind::Int { min: 1, max: 1_000_000 },
-            default: "63",
-            doc: "most round trips between probes, for large windows; a competing Reno flow needs about one round trip \
-                  for each segment of its window [§5.3.3.8]",
-        },
-        Spec {
-            name: "min_rtt_window",
-            kind: Kind::Duration,
-            default: "10 s",
-            doc: "length of the minimum filter of the RTT [§2.16.1]",
-        },
-        Spec {
-            name: "probe_rtt_interval",
-            kind: Kind::Duration,
-            default: "5 s",
-            doc: "time without a smaller RTT after which ProbeRTT begins [§2.16.2]",
-        },
-        Spec {
-            name: "probe_rtt_duration",
-            kind: Kind::Duration,
-            default: "200 ms",
-            doc: "shortest duration of ProbeRTT [§2.16.2]",
-        },
-        Spec {
-            name: "full_bw_growth",
-            kind: ABOVE_ONE,
-            default: "1.25",
-            doc: "the bandwidth has grown in a round trip if it is at least this many times full_bw [§5.3.1.2]",
-        },
-        Spec {
-            name: "full_bw_rounds",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "3",
-            doc: "round trips without growth that set full_bw_now [§5.3.1.2]",
-        },
-        Spec {
-            name: "startup_full_losses",
-            kind: Kind::Int { min: 1, max: 1_000_000 },
-            default: "6",
-            doc: "separate ranges lost in a round trip that, together with loss_thresh, end Startup [§5.3.1.3]",
-        },
-        Spec {
-            name: "extra_acked_rounds",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "10",
-            doc: "length of the maximum filter of extra_acked after Startup, in round trips [§2.12]",
-        },
-        Spec {
-            name: "pacing_margin",
-            kind: Kind::Probability,
-            default: "1 %",
-            doc: "how much the pacing rate is below gain times bandwidth [§2.5]",
-        },
-    ],
+    params: specs! {
+        /// pacing gain in Startup, 4 ln 2: the smallest that doubles the rate each round trip [§2.5]
+        startup_pacing_gain = "2.77", ABOVE_ONE;
+        /// pacing gain in Drain [§2.5]
+        drain_pacing_gain = "0.5", BELOW_ONE;
+        /// cwnd gain except in ProbeBW_UP and ProbeRTT [§2.6]
+        cwnd_gain = "2", Kind::Float { min: 0.5, max: 10.0 };
+        /// pacing gain in ProbeBW_UP [§5.3.3.5]
+        up_pacing_gain = "1.25", ABOVE_ONE;
+        /// cwnd gain in ProbeBW_UP [§5.3.3.5]
+        up_cwnd_gain = "2.25", Kind::Float { min: 0.5, max: 10.0 };
+        /// pacing gain in ProbeBW_DOWN [§5.3.3.1]
+        down_pacing_gain = "0.9", BELOW_ONE;
+        /// cwnd gain in ProbeRTT [§2.16.2]
+        probe_rtt_cwnd_gain = "0.5", BELOW_ONE;
+        /// largest loss rate in a round trip that a probe accepts [§2.8]
+        loss_thresh = "2 %", Kind::Probability;
+        /// factor of the short-term bounds for each round trip with losses [§2.8]
+        beta = "0.7", BELOW_ONE;
+        /// part of inflight_longterm that is left free for other flows [§2.8]
+        headroom = "0.15", Kind::Float { min: 0.0, max: 0.9 };
+        /// smallest window except after a timeout, segments [§2.8]
+        min_cwnd = "4", Kind::Int { min: 1, max: 1000 };
+        /// shortest time between bandwidth probes [§5.3.3.8.2]
+        probe_wait = "2 s", Kind::Duration;
+        /// a random time between zero and this is added to probe_wait [§5.3.3.8.2]
+        probe_wait_spread = "1 s", Kind::Duration;
+        /// most round trips between probes, for large windows; a competing Reno flow needs about one round trip for
+        /// each segment of its window [§5.3.3.8]
+        reno_rounds = "63", Kind::Int { min: 1, max: 1_000_000 };
+        /// length of the minimum filter of the RTT [§2.16.1]
+        min_rtt_window = "10 s", Kind::Duration;
+        /// time without a smaller RTT after which ProbeRTT begins [§2.16.2]
+        probe_rtt_interval = "5 s", Kind::Duration;
+        /// shortest duration of ProbeRTT [§2.16.2]
+        probe_rtt_duration = "200 ms", Kind::Duration;
+        /// the bandwidth has grown in a round trip if it is at least this many times full_bw [§5.3.1.2]
+        full_bw_growth = "1.25", ABOVE_ONE;
+        /// round trips without growth that set full_bw_now [§5.3.1.2]
+        full_bw_rounds = "3", Kind::Int { min: 1, max: 1000 };
+        /// separate ranges lost in a round trip that, together with loss_thresh, end Startup [§5.3.1.3]
+        startup_full_losses = "6", Kind::Int { min: 1, max: 1_000_000 };
+        /// length of the maximum filter of extra_acked after Startup, in round trips [§2.12]
+        extra_acked_rounds = "10", Kind::Int { min: 1, max: 1000 };
+        /// how much the pacing rate is below gain times bandwidth [§2.5]
+        pacing_margin = "1 %", Kind::Probability;
+    },
     columns: &[
         "bw",
         "max_bw",

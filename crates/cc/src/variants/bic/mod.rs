@@ -18,7 +18,7 @@ mod linux;
 
 use crate::common::{LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxBic;
 
 pub(crate) const ROW: Variant = Variant {
@@ -29,50 +29,22 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.875",
-            doc: "factor by which a loss reduces the window [Xu, Harfoush and Rhee 2004]",
-        },
-        Spec {
-            name: "b",
-            kind: Kind::Float { min: 1.1, max: 100.0 },
-            default: "2",
-            doc: "B: an increase is 1/B of the distance to w_max [Xu, Harfoush and Rhee 2004] (Linux: BICTCP_B)",
-        },
-        Spec {
-            name: "s_max",
-            kind: Kind::Float { min: 1.0, max: 10000.0 },
-            default: "32",
-            doc: "most segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: max_increment)",
-        },
-        Spec {
-            name: "s_min",
-            kind: Kind::Float { min: 0.0001, max: 1.0 },
-            default: "0.01",
-            doc: "fewest segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: b / smooth_part)",
-        },
-        Spec {
-            name: "low_window",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "14",
-            doc: "segments up to which the rules are those of Reno [Xu, Harfoush and Rhee 2004]",
-        },
-        Spec {
-            name: "fast_convergence",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "a loss below w_max lowers w_max further, which releases bandwidth to new flows",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "the published formulas, or the integer arithmetic of Linux's tcp_bic.c",
-        },
-    ],
+    params: specs! {
+        /// factor by which a loss reduces the window [Xu, Harfoush and Rhee 2004]
+        beta = "0.875", Kind::Float { min: 0.01, max: 0.99 };
+        /// B: an increase is 1/B of the distance to w_max [Xu, Harfoush and Rhee 2004] (Linux: BICTCP_B)
+        b = "2", Kind::Float { min: 1.1, max: 100.0 };
+        /// most segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: max_increment)
+        s_max = "32", Kind::Float { min: 1.0, max: 10000.0 };
+        /// fewest segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: b / smooth_part)
+        s_min = "0.01", Kind::Float { min: 0.0001, max: 1.0 };
+        /// segments up to which the rules are those of Reno [Xu, Harfoush and Rhee 2004]
+        low_window = "14", Kind::Float { min: 0.0, max: 1e6 };
+        /// a loss below w_max lowers w_max further, which releases bandwidth to new flows
+        fast_convergence = "true", Kind::Bool;
+        /// the published formulas, or the integer arithmetic of Linux's tcp_bic.c
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[
         ("linux", "beta", "0.7998"),
         ("linux", "b", "4"),

@@ -27,7 +27,7 @@ mod linux;
 use crate::common::{LossDriven, Round, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use gradient::Gradients;
 use linux::LinuxCdg;
 
@@ -39,65 +39,29 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved if the queue seems full, but not below the shadow window; timeout: cwnd = 1 segment",
     on_delay: "while the RTT rises: window times beta, at most once a round trip, with a probability that grows with the gradient",
     on_ecn: "as to a loss with a full queue, without a retransmission",
-    params: &[
-        Spec {
-            name: "window",
-            kind: Kind::Int { min: 1, max: 256 },
-            default: "8",
-            doc: "number of round trips in the mean gradient [Hayes and Armitage 2011]",
-        },
-        Spec {
-            name: "scale",
-            kind: Kind::Duration,
-            default: "3 ms",
-            doc: "G, the gradient per round trip at which it backs off with a probability of 63 % [Hayes and Armitage 2011]; \
-                  Linux: backoff_factor = 1 s / (scale * window)",
-        },
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.7",
-            doc: "factor of the window when it backs off [Hayes and Armitage 2011] (Linux: backoff_beta)",
-        },
-        Spec {
-            name: "ineffectual",
-            kind: Kind::Int { min: 0, max: 1000 },
-            default: "5",
-            doc: "number of consecutive backoffs without a fall of the RTT before they count as ineffectual; 0: no limit \
-                  (Linux: use_ineff)",
-        },
-        Spec {
-            name: "hold",
-            kind: Kind::Int { min: 0, max: 1000 },
-            default: "5",
-            doc: "number of backoffs that are then skipped; 0: all until the RTT has fallen",
-        },
-        Spec {
-            name: "tolerance",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "whether the window is kept at a loss while the queue is not full (Linux: use_tolerance)",
-        },
-        Spec {
-            name: "shadow",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "whether the window after a loss is at least the shadow window (Linux: use_shadow)",
-        },
-        Spec {
-            name: "extrapolate",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "whether the mean is taken over the available gradients while there are fewer than `window`, and applies in slow \
-                  start too",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "linux: delayed-ACK filter, gradual backoff and HyStart as in tcp_cdg.c",
-        },
-    ],
+    params: specs! {
+        /// number of round trips in the mean gradient [Hayes and Armitage 2011]
+        window = "8", Kind::Int { min: 1, max: 256 };
+        /// G, the gradient per round trip at which it backs off with a probability of 63 % [Hayes and Armitage 2011];
+        /// Linux: backoff_factor = 1 s / (scale * window)
+        scale = "3 ms", Kind::Duration;
+        /// factor of the window when it backs off [Hayes and Armitage 2011] (Linux: backoff_beta)
+        beta = "0.7", Kind::Float { min: 0.01, max: 0.99 };
+        /// number of consecutive backoffs without a fall of the RTT before they count as ineffectual; 0: no limit
+        /// (Linux: use_ineff)
+        ineffectual = "5", Kind::Int { min: 0, max: 1000 };
+        /// number of backoffs that are then skipped; 0: all until the RTT has fallen
+        hold = "5", Kind::Int { min: 0, max: 1000 };
+        /// whether the window is kept at a loss while the queue is not full (Linux: use_tolerance)
+        tolerance = "true", Kind::Bool;
+        /// whether the window after a loss is at least the shadow window (Linux: use_shadow)
+        shadow = "true", Kind::Bool;
+        /// whether the mean is taken over the available gradients while there are fewer than `window`, and applies in
+        /// slow start too
+        extrapolate = "false", Kind::Bool;
+        /// linux: delayed-ACK filter, gradual backoff and HyStart as in tcp_cdg.c
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[
         ("linux", "scale", "2.976 ms"),
         ("linux", "beta", "0.7071"),

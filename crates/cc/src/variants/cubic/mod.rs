@@ -20,7 +20,7 @@ mod linux;
 use crate::common::{LossDriven, Srtt, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Time;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxCubic;
 
 pub(crate) const ROW: Variant = Variant {
@@ -42,38 +42,18 @@ pub(crate) const ROW: Variant = Variant {
     ],
     on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "c",
-            kind: Kind::Float { min: 0.001, max: 1000.0 },
-            default: "0.4",
-            doc: "C, the steepness of the curve, segments/s^3 [RFC 9438 §5.1]",
-        },
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.7",
-            doc: "beta_cubic, the factor by which a loss reduces the window [RFC 9438 §4.6]",
-        },
-        Spec {
-            name: "fast_convergence",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "a loss below W_max lowers W_max further, which releases bandwidth to new flows [RFC 9438 §4.7]",
-        },
-        Spec {
-            name: "reno_friendly",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "grows at least as fast as Reno [RFC 9438 §4.3]",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["rfc", "linux"]),
-            default: "rfc",
-            doc: "the formulas of RFC 9438, or the integer arithmetic of Linux's tcp_cubic.c",
-        },
-    ],
+    params: specs! {
+        /// C, the steepness of the curve, segments/s^3 [RFC 9438 §5.1]
+        c = "0.4", Kind::Float { min: 0.001, max: 1000.0 };
+        /// beta_cubic, the factor by which a loss reduces the window [RFC 9438 §4.6]
+        beta = "0.7", Kind::Float { min: 0.01, max: 0.99 };
+        /// a loss below W_max lowers W_max further, which releases bandwidth to new flows [RFC 9438 §4.7]
+        fast_convergence = "true", Kind::Bool;
+        /// grows at least as fast as Reno [RFC 9438 §4.3]
+        reno_friendly = "true", Kind::Bool;
+        /// the formulas of RFC 9438, or the integer arithmetic of Linux's tcp_cubic.c
+        rules = "rfc", Kind::Choice(&["rfc", "linux"]);
+    },
     stack_defaults: &[("linux", "beta", "0.7002"), ("linux", "rules", "linux")],
     columns: &["w_max", "k", "w_est"],
     build: |params, setup| match params.choice("rules") {

@@ -16,7 +16,7 @@ mod linux;
 
 use crate::common::{LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Variant};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use linux::LinuxHighSpeed;
 
 pub(crate) const ROW: Variant = Variant {
@@ -28,44 +28,20 @@ pub(crate) const ROW: Variant = Variant {
               cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "low_window",
-            kind: Kind::Float { min: 2.0, max: 1e6 },
-            default: "38",
-            doc: "Low_Window: segments up to which the rules are those of Reno [RFC 3649 §5]",
-        },
-        Spec {
-            name: "low_p",
-            kind: Kind::Float { min: 1e-9, max: 0.1 },
-            default: "0.001",
-            doc: "Low_P: loss rate at which low_window is the average window [RFC 3649 §5]",
-        },
-        Spec {
-            name: "high_window",
-            kind: Kind::Float { min: 3.0, max: 1e7 },
-            default: "83000",
-            doc: "High_Window: average window at high_p, segments [RFC 3649 §5]",
-        },
-        Spec {
-            name: "high_p",
-            kind: Kind::Float { min: 1e-15, max: 0.01 },
-            default: "1e-7",
-            doc: "High_P: loss rate at which high_window is the average window [RFC 3649 §5]",
-        },
-        Spec {
-            name: "high_decrease",
-            kind: Kind::Float { min: 0.01, max: 0.5 },
-            default: "0.1",
-            doc: "High_Decrease: fraction by which a loss reduces the window at high_window [RFC 3649 §5]",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "the formulas of RFC 3649, or the table of its appendix B as in Linux's tcp_highspeed.c",
-        },
-    ],
+    params: specs! {
+        /// Low_Window: segments up to which the rules are those of Reno [RFC 3649 §5]
+        low_window = "38", Kind::Float { min: 2.0, max: 1e6 };
+        /// Low_P: loss rate at which low_window is the average window [RFC 3649 §5]
+        low_p = "0.001", Kind::Float { min: 1e-9, max: 0.1 };
+        /// High_Window: average window at high_p, segments [RFC 3649 §5]
+        high_window = "83000", Kind::Float { min: 3.0, max: 1e7 };
+        /// High_P: loss rate at which high_window is the average window [RFC 3649 §5]
+        high_p = "1e-7", Kind::Float { min: 1e-15, max: 0.01 };
+        /// High_Decrease: fraction by which a loss reduces the window at high_window [RFC 3649 §5]
+        high_decrease = "0.1", Kind::Float { min: 0.01, max: 0.5 };
+        /// the formulas of RFC 3649, or the table of its appendix B as in Linux's tcp_highspeed.c
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[("linux", "rules", "linux")],
     columns: &["a", "b"],
     build: |params, setup| {

@@ -20,7 +20,7 @@ mod linux_real;
 
 use crate::common::{DeliveryRate, LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Time};
 use linux::LinuxHtcp;
 
@@ -33,32 +33,16 @@ pub(crate) const ROW: Variant = Variant {
               timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "delta_l",
-            kind: Kind::Duration,
-            default: "1 s",
-            doc: "Delta_L: time after a loss in which the window grows as with Reno [Leith and Shorten 2004]",
-        },
-        Spec {
-            name: "rtt_scaling",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "the increase is proportional to the minimum RTT, so that flows of unequal RTT get equal shares",
-        },
-        Spec {
-            name: "adaptive_backoff",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "beta is the ratio of minimum and maximum RTT; otherwise it is 0.5",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "the published formulas, or the integer arithmetic of Linux's tcp_htcp.c",
-        },
-    ],
+    params: specs! {
+        /// Delta_L: time after a loss in which the window grows as with Reno [Leith and Shorten 2004]
+        delta_l = "1 s", Kind::Duration;
+        /// the increase is proportional to the minimum RTT, so that flows of unequal RTT get equal shares
+        rtt_scaling = "true", Kind::Bool;
+        /// beta is the ratio of minimum and maximum RTT; otherwise it is 0.5
+        adaptive_backoff = "true", Kind::Bool;
+        /// the published formulas, or the integer arithmetic of Linux's tcp_htcp.c
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[("linux", "rules", "linux")],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, setup| match params.choice("rules") {

@@ -20,7 +20,7 @@ mod linux;
 use crate::common::{LossDriven, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxHybla;
 
 pub(crate) const ROW: Variant = Variant {
@@ -31,20 +31,12 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "rtt0",
-            kind: Kind::Duration,
-            default: "25 ms",
-            doc: "RTT0: RTT of the reference flow whose growth it copies [Caini and Firrincieli 2004]",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "the published formulas, or the integer arithmetic of Linux's tcp_hybla.c",
-        },
-    ],
+    params: specs! {
+        /// RTT0: RTT of the reference flow whose growth it copies [Caini and Firrincieli 2004]
+        rtt0 = "25 ms", Kind::Duration;
+        /// the published formulas, or the integer arithmetic of Linux's tcp_hybla.c
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[("linux", "rules", "linux")],
     columns: &["rho", "base_rtt"],
     build: |params, setup| match params.choice("rules") {

@@ -21,7 +21,7 @@ mod linux;
 
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "illinois",
@@ -31,44 +31,20 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window down by 1/8 without a queue to 1/2 with a full one; timeout: cwnd = 1 segment",
     on_delay: "grows by 10 segments a round trip without a queue, by 0.3 with a full one",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "alpha_min",
-            kind: Kind::Float { min: 0.01, max: 1000.0 },
-            default: "0.3",
-            doc: "increase per round trip with a full queue, segments [Liu et al. 2008]",
-        },
-        Spec {
-            name: "alpha_max",
-            kind: Kind::Float { min: 0.01, max: 1000.0 },
-            default: "10",
-            doc: "increase per round trip without a queue, segments [Liu et al. 2008]",
-        },
-        Spec {
-            name: "beta_min",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.125",
-            doc: "fraction by which a loss reduces the window without a queue [Liu et al. 2008]",
-        },
-        Spec {
-            name: "beta_max",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.5",
-            doc: "fraction by which a loss reduces the window with a full queue [Liu et al. 2008]",
-        },
-        Spec {
-            name: "window_threshold",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "10",
-            doc: "segments below which the rules are those of Reno [Liu et al. 2008]",
-        },
-        Spec {
-            name: "theta",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "5",
-            doc: "round trips without a queue, after one with a queue, before alpha is alpha_max [Liu et al. 2008]",
-        },
-    ],
+    params: specs! {
+        /// increase per round trip with a full queue, segments [Liu et al. 2008]
+        alpha_min = "0.3", Kind::Float { min: 0.01, max: 1000.0 };
+        /// increase per round trip without a queue, segments [Liu et al. 2008]
+        alpha_max = "10", Kind::Float { min: 0.01, max: 1000.0 };
+        /// fraction by which a loss reduces the window without a queue [Liu et al. 2008]
+        beta_min = "0.125", Kind::Float { min: 0.01, max: 0.99 };
+        /// fraction by which a loss reduces the window with a full queue [Liu et al. 2008]
+        beta_max = "0.5", Kind::Float { min: 0.01, max: 0.99 };
+        /// segments below which the rules are those of Reno [Liu et al. 2008]
+        window_threshold = "10", Kind::Float { min: 0.0, max: 1e6 };
+        /// round trips without a queue, after one with a queue, before alpha is alpha_max [Liu et al. 2008]
+        theta = "5", Kind::Int { min: 1, max: 1000 };
+    },
     stack_defaults: &[("linux", "window_threshold", "15")],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, setup| Ok(Box::new(Illinois::new(params, setup)?)),

@@ -30,7 +30,7 @@ use crate::common::Window;
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent, Setup,
 };
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Time};
 use model::{Model, RATE_MAX, TICK, TICKS};
 use std::collections::VecDeque;
@@ -44,26 +44,14 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "none, but lost segments are not delivered; timeout: cwnd = 1 segment until the next forecast",
     on_delay: "late deliveries reduce the forecast, which is the window",
     on_ecn: "none",
-    params: &[
-        Spec {
-            name: "risk",
-            kind: Kind::Probability,
-            default: "5 %",
-            doc: "probability that less is delivered than forecast [Winstein et al. 2013]",
-        },
-        Spec {
-            name: "lookahead",
-            kind: Kind::Int { min: 1, max: TICKS as u64 },
-            default: "5",
-            doc: "ticks of 20 ms within which the data in flight are to be delivered [Winstein et al. 2013]",
-        },
-        Spec {
-            name: "max_rate",
-            kind: Kind::Float { min: 1.0, max: 1e8 },
-            default: "1000",
-            doc: "largest rate of the model, segments/s; its other rates scale with it [Winstein et al. 2013]",
-        },
-    ],
+    params: specs! {
+        /// probability that less is delivered than forecast [Winstein et al. 2013]
+        risk = "5 %", Kind::Probability;
+        /// ticks of 20 ms within which the data in flight are to be delivered [Winstein et al. 2013]
+        lookahead = "5", Kind::Int { min: 1, max: TICKS as u64 };
+        /// largest rate of the model, segments/s; its other rates scale with it [Winstein et al. 2013]
+        max_rate = "1000", Kind::Float { min: 1.0, max: 1e8 };
+    },
     columns: &["rate", "outage", "forecast"],
     build: |params, setup| Ok(Box::new(Sprout::new(params, setup))),
     ..Variant::EMPTY

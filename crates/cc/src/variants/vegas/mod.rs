@@ -29,7 +29,7 @@ use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase, RecoveryExit, Setup,
     Variant,
 };
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::{Dur, Time};
 use linux::LinuxVegas;
 
@@ -46,38 +46,20 @@ pub(crate) const ROW: Variant = Variant {
               reduction; timeout: ssthresh = half the window, cwnd = 1 segment",
     on_delay: "one segment less each round trip with more than beta segments queued, one more with fewer than alpha",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "alpha",
-            kind: SEGMENTS,
-            default: "1",
-            doc: "segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds: 0.5",
-        },
-        Spec {
-            name: "beta",
-            kind: SEGMENTS,
-            default: "3",
-            doc: "segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds: 3.5",
-        },
-        Spec {
-            name: "gamma",
-            kind: SEGMENTS,
-            default: "1",
-            doc: "segments in the queue above which slow start ends [Brakmo and Peterson 1995 §III.C]; ns-2, which rounds: 1.5",
-        },
-        Spec {
-            name: "rounded",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "rounds diff to whole segments before the comparison, as the authors' code does",
-        },
-        Spec {
-            name: "rules",
-            kind: Kind::Choice(&["published", "linux"]),
-            default: "published",
-            doc: "the published algorithm, or that of Linux's tcp_vegas.c, which doesn't use `rounded`",
-        },
-    ],
+    params: specs! {
+        /// segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds:
+        /// 0.5
+        alpha = "1", SEGMENTS;
+        /// segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds:
+        /// 3.5
+        beta = "3", SEGMENTS;
+        /// segments in the queue above which slow start ends [Brakmo and Peterson 1995 §III.C]; ns-2, which rounds: 1.5
+        gamma = "1", SEGMENTS;
+        /// rounds diff to whole segments before the comparison, as the authors' code does
+        rounded = "true", Kind::Bool;
+        /// the published algorithm, or that of Linux's tcp_vegas.c, which doesn't use `rounded`
+        rules = "published", Kind::Choice(&["published", "linux"]);
+    },
     stack_defaults: &[("linux", "alpha", "2"), ("linux", "beta", "4"), ("linux", "rules", "linux")],
     columns: &["base_rtt", "rtt", "diff"],
     build: |params, setup| {

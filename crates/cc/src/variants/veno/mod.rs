@@ -16,7 +16,7 @@ mod linux;
 
 use crate::common::{LossDriven, Srtt, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxVeno;
 
 pub(crate) const ROW: Variant = Variant {
@@ -28,45 +28,21 @@ pub(crate) const ROW: Variant = Variant {
               window, cwnd = 1 segment",
     on_delay: "grows half as fast with beta segments or more in the queue",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "beta",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "3",
-            doc: "segments in the queue at which the path is congested [Fu and Liew 2003]",
-        },
-        Spec {
-            name: "decrease_random",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.8",
-            doc: "factor by which a random loss, below beta, reduces the window [Fu and Liew 2003]",
-        },
-        Spec {
-            name: "decrease",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.5",
-            doc: "factor by which any other loss reduces the window [RFC 5681 §3.1 (4)]",
-        },
-        Spec {
-            name: "reset_base_rtt",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "a loss resets base_rtt [Fu and Liew 2003]",
-        },
-        Spec {
-            name: "rtt",
-            kind: Kind::Choice(&["smoothed", "latest", "smallest"]),
-            default: "smoothed",
-            doc: "the RTT that n is computed from: the smoothed RTT [Fu and Liew 2003], the latest sample, or the minimum since \
-                  the last ACK that may increase the window, as in Linux's tcp_veno.c",
-        },
-        Spec {
-            name: "random_timeouts",
-            kind: Kind::Bool,
-            default: "false",
-            doc: "a timeout below beta counts as a random loss",
-        },
-    ],
+    params: specs! {
+        /// segments in the queue at which the path is congested [Fu and Liew 2003]
+        beta = "3", Kind::Float { min: 0.0, max: 1e6 };
+        /// factor by which a random loss, below beta, reduces the window [Fu and Liew 2003]
+        decrease_random = "0.8", Kind::Float { min: 0.01, max: 0.99 };
+        /// factor by which any other loss reduces the window [RFC 5681 §3.1 (4)]
+        decrease = "0.5", Kind::Float { min: 0.01, max: 0.99 };
+        /// a loss resets base_rtt [Fu and Liew 2003]
+        reset_base_rtt = "true", Kind::Bool;
+        /// the RTT that n is computed from: the smoothed RTT [Fu and Liew 2003], the latest sample, or the minimum
+        /// since the last ACK that may increase the window, as in Linux's tcp_veno.c
+        rtt = "smoothed", Kind::Choice(&["smoothed", "latest", "smallest"]);
+        /// a timeout below beta counts as a random loss
+        random_timeouts = "false", Kind::Bool;
+    },
     stack_defaults: &[
         ("linux", "reset_base_rtt", "false"),
         ("linux", "rtt", "smallest"),

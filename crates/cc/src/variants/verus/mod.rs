@@ -31,7 +31,7 @@ use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent, Setup,
 };
 use curve::Curve;
-use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::{Dur, Rate, Time};
 use profile::{MAX_WINDOWS, Profile};
 use std::collections::VecDeque;
@@ -46,39 +46,20 @@ pub(crate) const ROW: Variant = Variant {
     on_delay: "each epoch the target delay falls if the maximum delay has grown or is above r times the minimum, \
                otherwise it rises",
     on_ecn: "as to a loss",
-    params: &[
-        Spec {
-            name: "r",
-            kind: Kind::Float { min: 1.0, max: 100.0 },
-            default: "2",
-            doc: "ratio of maximum and minimum delay above which the target delay falls [Zaki et al. 2015]",
-        },
-        Spec { name: "epoch", kind: Kind::Duration, default: "5 ms", doc: "length of an epoch [Zaki et al. 2015]" },
-        Spec {
-            name: "delta1",
-            kind: Kind::Duration,
-            default: "1 ms",
-            doc: "decrease of the target delay when delays grow [Zaki et al. 2015]",
-        },
-        Spec {
-            name: "delta2",
-            kind: Kind::Duration,
-            default: "2 ms",
-            doc: "increase of the target delay when they don't grow, and its decrease above r [Zaki et al. 2015]",
-        },
-        Spec {
-            name: "decrease",
-            kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.7",
-            doc: "factor of the window after a loss (authors' code)",
-        },
-        Spec {
-            name: "exit",
-            kind: Kind::Float { min: 1.0, max: 1000.0 },
-            default: "15",
-            doc: "slow start ends when the delay is above this many times the minimum [Zaki et al. 2015]",
-        },
-    ],
+    params: specs! {
+        /// ratio of maximum and minimum delay above which the target delay falls [Zaki et al. 2015]
+        r = "2", Kind::Float { min: 1.0, max: 100.0 };
+        /// length of an epoch [Zaki et al. 2015]
+        epoch = "5 ms", Kind::Duration;
+        /// decrease of the target delay when delays grow [Zaki et al. 2015]
+        delta1 = "1 ms", Kind::Duration;
+        /// increase of the target delay when they don't grow, and its decrease above r [Zaki et al. 2015]
+        delta2 = "2 ms", Kind::Duration;
+        /// factor of the window after a loss (authors' code)
+        decrease = "0.7", Kind::Float { min: 0.01, max: 0.99 };
+        /// slow start ends when the delay is above this many times the minimum [Zaki et al. 2015]
+        exit = "15", Kind::Float { min: 1.0, max: 1000.0 };
+    },
     columns: &["d_est", "d_max", "d_min", "w"],
     build: |params, setup| Ok(Box::new(Verus::new(params, setup)?)),
     ..Variant::EMPTY

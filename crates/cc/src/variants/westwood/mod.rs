@@ -19,7 +19,7 @@ mod linux;
 use crate::common::{DeliveryRate, LossDriven, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxWestwood;
 
 pub(crate) const ROW: Variant = Variant {
@@ -30,42 +30,24 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "cwnd = ssthresh = measured bandwidth x smallest RTT; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "gain",
-            kind: Kind::Float { min: 0.001, max: 1.0 },
-            default: "0.125",
-            doc: "weight of a new sample in the bandwidth estimate [Grieco and Mascolo 2004]",
-        },
-        Spec {
-            name: "stages",
-            kind: Kind::Int { min: 1, max: 2 },
-            default: "1",
-            doc: "number of filters with that gain in series [Grieco and Mascolo 2004]; two in [Linux \
-                  tcp_westwood.c westwood_filter]",
-        },
-        Spec {
-            name: "min_interval",
-            kind: Kind::Duration,
-            default: "50 ms",
-            doc: "shortest interval of a sample (Linux: TCP_WESTWOOD_RTT_MIN)",
-        },
-        Spec { name: "reset_base_rtt", kind: Kind::Bool, default: "false", doc: "a timeout resets base_rtt" },
-        Spec {
-            name: "when",
-            kind: Kind::Choice(&["loss", "recovered"]),
-            default: "loss",
-            doc: "when the estimate becomes the window: at the loss [Grieco and Mascolo 2004], or at the end of fast \
-                  recovery, during which the window is half as large",
-        },
-        Spec {
-            name: "tick",
-            kind: Kind::Duration,
-            default: "0 ms",
-            doc: "the clock of the integer rules [Linux tcp_westwood.c westwood_update_window]: RTTs in whole ticks, rounded up; intervals one tick longer than needed; \
-                  rates in whole bytes per tick; the first interval begins with the connection. 0 ms: exact",
-        },
-    ],
+    params: specs! {
+        /// weight of a new sample in the bandwidth estimate [Grieco and Mascolo 2004]
+        gain = "0.125", Kind::Float { min: 0.001, max: 1.0 };
+        /// number of filters with that gain in series [Grieco and Mascolo 2004]; two in [Linux tcp_westwood.c
+        /// westwood_filter]
+        stages = "1", Kind::Int { min: 1, max: 2 };
+        /// shortest interval of a sample (Linux: TCP_WESTWOOD_RTT_MIN)
+        min_interval = "50 ms", Kind::Duration;
+        /// a timeout resets base_rtt
+        reset_base_rtt = "false", Kind::Bool;
+        /// when the estimate becomes the window: at the loss [Grieco and Mascolo 2004], or at the end of fast recovery,
+        /// during which the window is half as large
+        when = "loss", Kind::Choice(&["loss", "recovered"]);
+        /// the clock of the integer rules [Linux tcp_westwood.c westwood_update_window]: RTTs in whole ticks, rounded
+        /// up; intervals one tick longer than needed; rates in whole bytes per tick; the first interval begins with the
+        /// connection. 0 ms: exact
+        tick = "0 ms", Kind::Duration;
+    },
     stack_defaults: &[
         ("linux", "stages", "2"),
         ("linux", "reset_base_rtt", "true"),

@@ -21,7 +21,7 @@ mod linux;
 
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, TxStart, Variant};
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::{Kind, Params, specs};
 
 pub(crate) const ROW: Variant = Variant {
     name: "yeah",
@@ -33,38 +33,18 @@ pub(crate) const ROW: Variant = Variant {
     on_delay: "more than q_max segments in the queue are drained once a round trip; grows as Reno with a queue, as Scalable \
                TCP without one",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[
-        Spec {
-            name: "q_max",
-            kind: Kind::Float { min: 0.0, max: 1e6 },
-            default: "80",
-            doc: "Q_max: segments in the queue above which early decongestion drains it (Linux: TCP_YEAH_ALPHA)",
-        },
-        Spec {
-            name: "phi",
-            kind: Kind::Float { min: 0.1, max: 1000.0 },
-            default: "8",
-            doc: "a queueing delay above base_rtt / phi is congestion (Linux: TCP_YEAH_PHY)",
-        },
-        Spec {
-            name: "gamma",
-            kind: Kind::Float { min: 1.0, max: 1000.0 },
-            default: "1",
-            doc: "early decongestion drains 1/gamma of the flow's segments in the queue (Linux: TCP_YEAH_GAMMA)",
-        },
-        Spec {
-            name: "rho",
-            kind: Kind::Int { min: 0, max: 100_000 },
-            default: "16",
-            doc: "consecutive slow rounds after which a loss is attributed to competing Reno flows (Linux: TCP_YEAH_RHO)",
-        },
-        Spec {
-            name: "zeta",
-            kind: Kind::Int { min: 0, max: 100_000 },
-            default: "50",
-            doc: "fast rounds after which no Reno flow is assumed to compete (Linux: TCP_YEAH_ZETA)",
-        },
-    ],
+    params: specs! {
+        /// Q_max: segments in the queue above which early decongestion drains it (Linux: TCP_YEAH_ALPHA)
+        q_max = "80", Kind::Float { min: 0.0, max: 1e6 };
+        /// a queueing delay above base_rtt / phi is congestion (Linux: TCP_YEAH_PHY)
+        phi = "8", Kind::Float { min: 0.1, max: 1000.0 };
+        /// early decongestion drains 1/gamma of the flow's segments in the queue (Linux: TCP_YEAH_GAMMA)
+        gamma = "1", Kind::Float { min: 1.0, max: 1000.0 };
+        /// consecutive slow rounds after which a loss is attributed to competing Reno flows (Linux: TCP_YEAH_RHO)
+        rho = "16", Kind::Int { min: 0, max: 100_000 };
+        /// fast rounds after which no Reno flow is assumed to compete (Linux: TCP_YEAH_ZETA)
+        zeta = "50", Kind::Int { min: 0, max: 100_000 };
+    },
     columns: &["base_rtt", "q", "w_reno", "slow_rounds"],
     build: |params, setup| Ok(Box::new(Yeah::new(params, setup))),
     ..Variant::EMPTY
