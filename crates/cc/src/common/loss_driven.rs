@@ -104,6 +104,21 @@ pub trait LossDriven: Send + std::fmt::Debug {
     fn observe(&self, _row: &mut Vec<f64>) {}
 }
 
+/// The accessors of a [`LossDriven`] whose window is this field.
+macro_rules! window_is {
+    ($($field:ident).+) => {
+        fn window(&self) -> &$crate::common::Window {
+            &self.$($field).+
+        }
+
+        fn window_mut(&mut self) -> &mut $crate::common::Window {
+            &mut self.$($field).+
+        }
+    };
+}
+
+pub(crate) use window_is;
+
 impl<L: LossDriven> CongestionControl for L {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
         LossDriven::on_established(self, rtt, cx);

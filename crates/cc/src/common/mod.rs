@@ -25,6 +25,7 @@ pub use hystart::HyStart;
 pub use hystart_plus_plus::HyStartPlusPlus;
 pub use jiffies::{JIFFY, ceil_to_jiffies, floor_to_jiffy};
 pub use loss_driven::LossDriven;
+pub(crate) use loss_driven::window_is;
 pub use marks::{EcnResponse, Marks};
 pub use pacing::pacing_rate;
 pub use rate::DeliveryRate;

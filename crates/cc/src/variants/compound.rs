@@ -18,7 +18,7 @@
 //! estimating gamma from the path ("tuning by emulation"), which the draft offers as an alternative to 30.
 
 use crate::Variant;
-use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
+use crate::common::{LossDriven, RoundRtt, RttPerRound, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, specs};
 
@@ -113,13 +113,7 @@ impl Compound {
 }
 
 impl LossDriven for Compound {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let round = self.rtts.on_ack(ev);

@@ -14,7 +14,7 @@
 //! dctcp_update_alpha]. Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without
 //! ECN, which is the stack's decision here [Linux tcp_dctcp.c dctcp_init].
 
-use crate::common::{EcnResponse, LossDriven, Marks, Window};
+use crate::common::{EcnResponse, LossDriven, Marks, Window, window_is};
 use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, specs};
@@ -86,13 +86,7 @@ impl Dctcp {
 }
 
 impl LossDriven for Dctcp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_congestion_ecn(&mut self, ev: &CongestionEvent) -> bool {
         self.marks.on_ecn_echo(ev.window);

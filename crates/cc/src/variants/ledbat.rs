@@ -13,7 +13,7 @@
 //! out: slow start at the beginning of the connection, unless `slow_start` is set (it ends with the first queueing
 //! delay above the target); clock drift.
 
-use crate::common::{BaseDelay, LossDriven, Window};
+use crate::common::{BaseDelay, LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, specs};
@@ -106,13 +106,7 @@ impl Ledbat {
 }
 
 impl LossDriven for Ledbat {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn wants_one_way(&self) -> bool {
         self.one_way

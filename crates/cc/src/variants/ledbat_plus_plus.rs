@@ -17,7 +17,7 @@
 //! The phase "slow start" includes the slowdowns. Nothing of the draft is left out.
 
 use crate::Variant;
-use crate::common::{BaseDelay, LossDriven, Srtt, Window};
+use crate::common::{BaseDelay, LossDriven, Srtt, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use dumbbell_units::{Dur, Time};
@@ -159,13 +159,7 @@ impl LedbatPlusPlus {
 }
 
 impl LossDriven for LedbatPlusPlus {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };

@@ -21,7 +21,7 @@
 //! tcp_lp_remote_hz_estimator], as timestamps are microseconds here; clock drift; the exclusion of the largest delay
 //! [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds after each response [Linux tcp_lp.c tcp_lp_pkts_acked].
 
-use crate::common::{LossDriven, Round, Srtt, Window};
+use crate::common::{LossDriven, Round, Srtt, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Time};
@@ -131,13 +131,7 @@ impl Lp {
 }
 
 impl LossDriven for Lp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn wants_one_way(&self) -> bool {
         self.one_way

@@ -17,7 +17,7 @@
 //! as cwnd does. Left out: detecting a bottleneck that treats ECT(1) as classic ECN (§3.3, off by default in the
 //! reference code too).
 
-use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
+use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window, window_is};
 use crate::variant::{EcnUse, Requirement, StackFeature, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, specs};
@@ -139,13 +139,7 @@ impl Prague {
 }
 
 impl LossDriven for Prague {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_congestion_ecn(&mut self, ev: &CongestionEvent) -> bool {
         self.marks.on_ecn_echo(ev.window);

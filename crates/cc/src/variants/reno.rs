@@ -11,7 +11,7 @@
 //! (`common/window.rs`) these are the rules of [Linux tcp_cong.c tcp_reno_cong_avoid, tcp_reno_ssthresh]. The endpoint
 //! reports ACKs that were not cwnd-limited, and these don't increase the window (`common/loss_driven.rs`).
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::variant::{LossRecovery, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec, specs};
@@ -97,13 +97,7 @@ impl Reno {
 }
 
 impl LossDriven for Reno {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         self.window.additive_increase(self.increase, ev.acked, cx);

@@ -14,7 +14,7 @@
 //! is left out.
 
 use crate::Variant;
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, specs};
 
@@ -64,13 +64,7 @@ impl Scalable {
 }
 
 impl LossDriven for Scalable {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);

@@ -15,7 +15,7 @@
 //! the window grows twice as fast with delayed ACKs.
 
 use super::Settings;
-use crate::common::{LossDriven, Window, floor_to_jiffy};
+use crate::common::{LossDriven, Window, floor_to_jiffy, window_is};
 use crate::{AckArrival, AckEvent, CaState, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Time};
@@ -78,13 +78,7 @@ impl LinuxBic {
 }
 
 impl LossDriven for LinuxBic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn wants_arrivals(&self) -> bool {
         true

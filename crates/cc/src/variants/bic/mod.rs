@@ -16,7 +16,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxBic;
@@ -129,13 +129,7 @@ impl Bic {
 }
 
 impl LossDriven for Bic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         self.inc = self.increase(self.window.segments(cx));

@@ -15,7 +15,7 @@
 //! counts (`tolerance` = false), and ineffectual backoffs are skipped until the RTT falls (`hold` = 0).
 
 use super::Core;
-use crate::common::{LossDriven, Round, Window};
+use crate::common::{LossDriven, Round, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx};
 use dumbbell_units::{Dur, Time};
 
@@ -135,13 +135,7 @@ impl LinuxCdg {
 }
 
 impl LossDriven for LinuxCdg {
-    fn window(&self) -> &Window {
-        &self.core.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.core.window
-    }
+    window_is!(core.window);
 
     /// [Linux tcp_cdg.c tcp_cdg_cong_avoid, tcp_cdg_cwnd_event]
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {

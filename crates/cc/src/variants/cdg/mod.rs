@@ -24,7 +24,7 @@
 mod gradient;
 mod linux;
 
-use crate::common::{LossDriven, Round, Window};
+use crate::common::{LossDriven, Round, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, specs};
@@ -225,13 +225,7 @@ impl Cdg {
 }
 
 impl LossDriven for Cdg {
-    fn window(&self) -> &Window {
-        &self.core.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.core.window
-    }
+    window_is!(core.window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.map(Dur::as_secs) {

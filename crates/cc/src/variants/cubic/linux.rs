@@ -18,7 +18,7 @@
 //! (cubictcp_cwnd_event has no case for CA_EVENT_CWND_RESTART).
 
 use super::{ecn_cwnd, w_max};
-use crate::common::{LossDriven, Window, ceil_to_jiffies, floor_to_jiffy};
+use crate::common::{LossDriven, Window, ceil_to_jiffies, floor_to_jiffy, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Time};
@@ -118,13 +118,7 @@ impl LinuxCubic {
 }
 
 impl LossDriven for LinuxCubic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     // DIVERGES [Linux tcp_cubic.c cubictcp_acked]: Linux ignores the samples of the first second of an epoch.
     fn on_ack_sample(&mut self, ev: &AckEvent, _cx: &Cx) {

@@ -17,7 +17,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, Srtt, Window};
+use crate::common::{LossDriven, Srtt, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Time;
 use dumbbell_units::param::{Kind, Params, specs};
@@ -150,13 +150,7 @@ impl Cubic {
 }
 
 impl LossDriven for Cubic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt {

@@ -11,7 +11,7 @@
 //! of `hstcp_aimd_vals` are computed here from p(w) = 0.078 / w^1.2, as in the RFC, so that the parameters still apply.
 
 use super::Response;
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
 
 /// A row of the table [Linux tcp_highspeed.c hstcp_aimd_vals].
@@ -76,13 +76,7 @@ impl LinuxHighSpeed {
 }
 
 impl LossDriven for LinuxHighSpeed {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     /// Nothing is left for avoidance [Linux tcp_highspeed.c hstcp_cong_avoid].
     fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {

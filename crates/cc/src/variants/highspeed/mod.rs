@@ -14,7 +14,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Variant};
 use dumbbell_units::param::{Kind, ParamError, Params, specs};
 use linux::LinuxHighSpeed;
@@ -108,13 +108,7 @@ struct HighSpeed {
 }
 
 impl LossDriven for HighSpeed {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         self.trace = self.response.at(self.window.segments(cx));

@@ -15,7 +15,7 @@
 
 use super::Settings;
 use super::linux_real::Real;
-use crate::common::{JIFFY, LossDriven, Window};
+use crate::common::{JIFFY, LossDriven, Window, window_is};
 use crate::{AckArrival, AckEvent, CaState, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Time};
@@ -226,13 +226,7 @@ impl LinuxHtcp {
 }
 
 impl LossDriven for LinuxHtcp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
         if let Some(integer) = self.integer(cx) {

@@ -18,7 +18,7 @@
 mod linux;
 mod linux_real;
 
-use crate::common::{DeliveryRate, LossDriven, Window};
+use crate::common::{DeliveryRate, LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::param::{Kind, Params, specs};
 use dumbbell_units::{Dur, Time};
@@ -148,13 +148,7 @@ impl Htcp {
 }
 
 impl LossDriven for Htcp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if ev.in_recovery {

@@ -12,7 +12,7 @@
 //! segment.
 
 use super::{RHO_MAX, rtt0};
-use crate::common::{LossDriven, Srtt, Window};
+use crate::common::{LossDriven, Srtt, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::Dur;
 use dumbbell_units::param::Params;
@@ -79,13 +79,7 @@ impl LinuxHybla {
 }
 
 impl LossDriven for LinuxHybla {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     /// [Linux tcp_hybla.c hybla_init].
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {

@@ -17,7 +17,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, specs};
@@ -76,13 +76,7 @@ impl Hybla {
 }
 
 impl LossDriven for Hybla {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, _cx: &Cx) {
         if let Some(rtt) = ev.rtt.map(Dur::as_secs) {

@@ -13,7 +13,7 @@
 //! Differences from the published algorithm: the minimum sample excludes the delay of delayed ACKs, each round trip of
 //! slow start is measured, and losses have no rule of their own.
 
-use crate::common::{LossDriven, Round, Window};
+use crate::common::{LossDriven, Round, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::Dur;
 
@@ -95,13 +95,7 @@ impl LinuxVegas {
 }
 
 impl LossDriven for LinuxVegas {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO).map(Dur::as_secs) {

@@ -12,7 +12,7 @@
 //! ```
 
 use super::{Settings, min};
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::Dur;
 use dumbbell_units::param::Params;
@@ -102,13 +102,7 @@ impl LinuxVeno {
 }
 
 impl LossDriven for LinuxVeno {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     /// [Linux tcp_veno.c tcp_veno_pkts_acked].
     fn on_ack_sample(&mut self, ev: &AckEvent, _cx: &Cx) {

@@ -14,7 +14,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, Srtt, Window};
+use crate::common::{LossDriven, Srtt, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::param::{Kind, Params, specs};
 use linux::LinuxVeno;
@@ -117,13 +117,7 @@ impl Veno {
 }
 
 impl LossDriven for Veno {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };

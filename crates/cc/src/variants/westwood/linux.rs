@@ -13,7 +13,7 @@
 //! An idle time counts as a part of its window: tcp_westwood_event has no case for CA_EVENT_CWND_RESTART.
 
 use super::Settings;
-use crate::common::{DeliveryRate, LossDriven, Window};
+use crate::common::{DeliveryRate, LossDriven, Window, window_is};
 use crate::{AckArrival, AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::{Dur, Time};
 
@@ -96,13 +96,7 @@ impl LinuxWestwood {
 }
 
 impl LossDriven for LinuxWestwood {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     /// The first interval begins with the connection [Linux tcp_westwood.c tcp_westwood_init].
     fn on_established(&mut self, _rtt: Option<Dur>, cx: &Cx) {

@@ -16,7 +16,7 @@
 
 mod linux;
 
-use crate::common::{DeliveryRate, LossDriven, Window};
+use crate::common::{DeliveryRate, LossDriven, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, specs};
@@ -135,13 +135,7 @@ impl Westwood {
 }
 
 impl LossDriven for Westwood {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt {

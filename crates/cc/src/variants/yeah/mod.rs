@@ -19,7 +19,7 @@
 
 mod linux;
 
-use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
+use crate::common::{LossDriven, RoundRtt, RttPerRound, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, TxStart, Variant};
 use dumbbell_units::param::{Kind, Params, specs};
 
@@ -136,13 +136,7 @@ impl Yeah {
 }
 
 impl LossDriven for Yeah {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    window_is!(window);
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if cx.counts_segments() {
