@@ -75,8 +75,8 @@ pub struct Spec {
     pub doc: &'static str,
 }
 
-/// Declares parameters as a slice of [`Spec`]s: the comment of a parameter is its `doc`; name, default and kind follow. A
-/// name alone is that of a constant, a parameter that several slices have; a comment before it replaces its `doc`.
+/// Declares parameters as a slice of [`Spec`]s: the comment of a parameter is its `doc`; name, default and kind follow.
+/// A name alone is that of a constant, a parameter that several slices have; a comment before it replaces its `doc`.
 ///
 /// ```
 /// use dumbbell_units::param::{Kind, Spec, specs};

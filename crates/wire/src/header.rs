@@ -52,328 +52,151 @@ fn be32<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The fixed part of an IPv4 header [RFC 791 §3.1].
-#[derive(Clone, Copy, Debug)]
-pub struct Ipv4Header<'a>(&'a [u8; 20]);
+/// Defines the view of a header whose fields are in its first bytes, `b`: its length and the fields.
+macro_rules! header {
+    (
+        $(#[$doc:meta])* $name:ident($b:ident: [u8; $bytes:literal])
+        $(#[$len_doc:meta])* LEN = $len:literal;
+        $($(#[$field_doc:meta])* $field:ident: $type:ty = $value:expr;)+
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<'a>(&'a [u8; $bytes]);
 
-impl<'a> Ipv4Header<'a> {
+        impl<'a> $name<'a> {
+            $(#[$len_doc])*
+            pub const LEN: usize = $len;
+
+            #[doc = concat!("A view of the first ", $bytes, " bytes; None if there are fewer.")]
+            #[must_use]
+            #[inline]
+            pub fn new(bytes: &'a [u8]) -> Option<Self> {
+                bytes.first_chunk().map(Self)
+            }
+
+            $($(#[$field_doc])*
+            #[must_use]
+            #[inline]
+            pub fn $field(self) -> $type {
+                let $b = self.0;
+                $value
+            })+
+        }
+    };
+}
+
+header! {
+    /// The fixed part of an IPv4 header [RFC 791 §3.1].
+    Ipv4Header(b: [u8; 20])
     /// Bytes without options.
-    pub const LEN: usize = 20;
-
-    /// A view of the first 20 bytes; None if there are fewer.
-    #[must_use]
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.first_chunk().map(Self)
-    }
-
+    LEN = 20;
     /// The version field: 4 in a valid header.
-    #[must_use]
-    #[inline]
-    pub fn version(self) -> u8 {
-        self.0[0] >> 4
-    }
-
+    version: u8 = b[0] >> 4;
     /// Header length in bytes, options included: 0 to 60, at least 20 in a valid header.
-    #[must_use]
-    #[inline]
-    pub fn header_len(self) -> usize {
-        usize::from(self.0[0] & 0x0f) * 4
-    }
-
+    header_len: usize = usize::from(b[0] & 0x0f) * 4;
     /// The six bits of the differentiated services code point [RFC 2474 §3].
-    #[must_use]
-    #[inline]
-    pub fn dscp(self) -> u8 {
-        self.0[1] >> 2
-    }
-
+    dscp: u8 = b[1] >> 2;
     /// The ECN field.
-    #[must_use]
-    #[inline]
-    pub fn ecn(self) -> Ecn {
-        Ecn::from_bits(self.0[1])
-    }
-
+    ecn: Ecn = Ecn::from_bits(b[1]);
     /// Length of the datagram in bytes, header included; 0 in a super-packet (TSO).
-    #[must_use]
-    #[inline]
-    pub fn total_len(self) -> u16 {
-        be16(self.0, 2)
-    }
-
+    total_len: u16 = be16(b, 2);
     /// Identification.
-    #[must_use]
-    #[inline]
-    pub fn id(self) -> u16 {
-        be16(self.0, 4)
-    }
-
+    id: u16 = be16(b, 4);
     /// Offset of the fragment in bytes.
-    #[must_use]
-    #[inline]
-    pub fn fragment_offset(self) -> u32 {
-        u32::from(be16(self.0, 6) & 0x1fff) * 8
-    }
-
+    fragment_offset: u32 = u32::from(be16(b, 6) & 0x1fff) * 8;
     /// The more-fragments flag.
-    #[must_use]
-    #[inline]
-    pub fn more_fragments(self) -> bool {
-        self.0[6] & 0x20 != 0
-    }
-
+    more_fragments: bool = b[6] & 0x20 != 0;
     /// True for a part of a datagram.
-    #[must_use]
-    #[inline]
-    pub fn is_fragment(self) -> bool {
-        be16(self.0, 6) & 0x3fff != 0
-    }
-
+    is_fragment: bool = be16(b, 6) & 0x3fff != 0;
     /// Time to live.
-    #[must_use]
-    #[inline]
-    pub fn ttl(self) -> u8 {
-        self.0[8]
-    }
-
+    ttl: u8 = b[8];
     /// Protocol number of the payload.
-    #[must_use]
-    #[inline]
-    pub fn protocol(self) -> u8 {
-        self.0[9]
-    }
-
+    protocol: u8 = b[9];
     /// Source address.
-    #[must_use]
-    #[inline]
-    pub fn src(self) -> Ipv4Addr {
-        Ipv4Addr::from_bits(be32(self.0, 12))
-    }
-
+    src: Ipv4Addr = Ipv4Addr::from_bits(be32(b, 12));
     /// Destination address.
-    #[must_use]
-    #[inline]
-    pub fn dst(self) -> Ipv4Addr {
-        Ipv4Addr::from_bits(be32(self.0, 16))
-    }
+    dst: Ipv4Addr = Ipv4Addr::from_bits(be32(b, 16));
 }
 
-/// The fixed header of IPv6 [RFC 8200 §3].
-#[derive(Clone, Copy, Debug)]
-pub struct Ipv6Header<'a>(&'a [u8; 40]);
+#[inline]
+fn traffic_class(ip: &[u8; 40]) -> u8 {
+    (ip[0] << 4) | (ip[1] >> 4)
+}
 
-impl<'a> Ipv6Header<'a> {
+#[inline]
+fn address(ip: &[u8; 40], from: usize) -> Ipv6Addr {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&ip[from..from + 16]);
+    Ipv6Addr::from(bytes)
+}
+
+header! {
+    /// The fixed header of IPv6 [RFC 8200 §3].
+    Ipv6Header(b: [u8; 40])
     /// Bytes of the fixed header.
-    pub const LEN: usize = 40;
-
-    /// A view of the first 40 bytes; None if there are fewer.
-    #[must_use]
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.first_chunk().map(Self)
-    }
-
+    LEN = 40;
     /// The version field: 6 in a valid header.
-    #[must_use]
-    #[inline]
-    pub fn version(self) -> u8 {
-        self.0[0] >> 4
-    }
-
-    #[inline]
-    fn traffic_class(self) -> u8 {
-        (self.0[0] << 4) | (self.0[1] >> 4)
-    }
-
+    version: u8 = b[0] >> 4;
     /// The six bits of the differentiated services code point [RFC 2474 §3].
-    #[must_use]
-    #[inline]
-    pub fn dscp(self) -> u8 {
-        self.traffic_class() >> 2
-    }
-
+    dscp: u8 = traffic_class(b) >> 2;
     /// The ECN field.
-    #[must_use]
-    #[inline]
-    pub fn ecn(self) -> Ecn {
-        Ecn::from_bits(self.traffic_class())
-    }
-
+    ecn: Ecn = Ecn::from_bits(traffic_class(b));
     /// Bytes after the fixed header, extension headers included; 0 in a jumbogram [RFC 2675 §3].
-    #[must_use]
-    #[inline]
-    pub fn payload_len(self) -> u16 {
-        be16(self.0, 4)
-    }
-
+    payload_len: u16 = be16(b, 4);
     /// Protocol number of the next header.
-    #[must_use]
-    #[inline]
-    pub fn next_header(self) -> u8 {
-        self.0[6]
-    }
-
+    next_header: u8 = b[6];
     /// Hop limit.
-    #[must_use]
-    #[inline]
-    pub fn hop_limit(self) -> u8 {
-        self.0[7]
-    }
-
-    #[inline]
-    fn address(self, from: usize) -> Ipv6Addr {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&self.0[from..from + 16]);
-        Ipv6Addr::from(bytes)
-    }
-
+    hop_limit: u8 = b[7];
     /// Source address.
-    #[must_use]
-    #[inline]
-    pub fn src(self) -> Ipv6Addr {
-        self.address(8)
-    }
-
+    src: Ipv6Addr = address(b, 8);
     /// Destination address.
-    #[must_use]
-    #[inline]
-    pub fn dst(self) -> Ipv6Addr {
-        self.address(24)
-    }
+    dst: Ipv6Addr = address(b, 24);
 }
 
-/// The first 16 bytes of a TCP header [RFC 9293 §3.1]. They hold all fields but checksum and urgent pointer, and they
-/// are the least that Wireshark needs to assign a segment to its stream.
-#[derive(Clone, Copy, Debug)]
-pub struct TcpHeader<'a>(&'a [u8; 16]);
-
-impl<'a> TcpHeader<'a> {
+header! {
+    /// The first 16 bytes of a TCP header [RFC 9293 §3.1]. They hold all fields but checksum and urgent pointer, and
+    /// they are the least that Wireshark needs to assign a segment to its stream.
+    TcpHeader(b: [u8; 16])
     /// Bytes of a header without options.
-    pub const LEN: usize = 20;
-
-    /// A view of the first 16 bytes; None if there are fewer.
-    #[must_use]
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.first_chunk().map(Self)
-    }
-
+    LEN = 20;
     /// Source port.
-    #[must_use]
-    #[inline]
-    pub fn src_port(self) -> u16 {
-        be16(self.0, 0)
-    }
-
+    src_port: u16 = be16(b, 0);
     /// Destination port.
-    #[must_use]
-    #[inline]
-    pub fn dst_port(self) -> u16 {
-        be16(self.0, 2)
-    }
-
+    dst_port: u16 = be16(b, 2);
     /// Sequence number.
-    #[must_use]
-    #[inline]
-    pub fn seq(self) -> Seq {
-        Seq(be32(self.0, 4))
-    }
-
+    seq: Seq = Seq(be32(b, 4));
     /// Acknowledgment number; any value if the ACK flag is not set.
-    #[must_use]
-    #[inline]
-    pub fn ack(self) -> Seq {
-        Seq(be32(self.0, 8))
-    }
-
+    ack: Seq = Seq(be32(b, 8));
     /// Header length in bytes, from the data offset: 0 to 60, at least 20 in a valid header.
-    #[must_use]
-    #[inline]
-    pub fn header_len(self) -> usize {
-        usize::from(self.0[12] >> 4) * 4
-    }
-
+    header_len: usize = usize::from(b[12] >> 4) * 4;
     /// The control bits.
-    #[must_use]
-    #[inline]
-    pub fn flags(self) -> TcpFlags {
-        TcpFlags::from_bits(be16(self.0, 12))
-    }
-
+    flags: TcpFlags = TcpFlags::from_bits(be16(b, 12));
     /// The window field, without window scaling.
-    #[must_use]
-    #[inline]
-    pub fn window(self) -> u16 {
-        be16(self.0, 14)
-    }
+    window: u16 = be16(b, 14);
 }
 
-/// A UDP header [RFC 768].
-#[derive(Clone, Copy, Debug)]
-pub struct UdpHeader<'a>(&'a [u8; 8]);
-
-impl<'a> UdpHeader<'a> {
+header! {
+    /// A UDP header [RFC 768].
+    UdpHeader(b: [u8; 8])
     /// Bytes of the header.
-    pub const LEN: usize = 8;
-
-    /// A view of the first 8 bytes; None if there are fewer.
-    #[must_use]
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.first_chunk().map(Self)
-    }
-
+    LEN = 8;
     /// Source port.
-    #[must_use]
-    #[inline]
-    pub fn src_port(self) -> u16 {
-        be16(self.0, 0)
-    }
-
+    src_port: u16 = be16(b, 0);
     /// Destination port.
-    #[must_use]
-    #[inline]
-    pub fn dst_port(self) -> u16 {
-        be16(self.0, 2)
-    }
-
+    dst_port: u16 = be16(b, 2);
     /// Bytes of header and payload; 0 in a jumbogram [RFC 2675 §4].
-    #[must_use]
-    #[inline]
-    pub fn len_field(self) -> u16 {
-        be16(self.0, 4)
-    }
+    len_field: u16 = be16(b, 4);
 }
 
-/// Type and code of an ICMP or ICMPv6 message [RFC 792, RFC 4443 §2.1].
-#[derive(Clone, Copy, Debug)]
-pub struct IcmpHeader<'a>(&'a [u8; 2]);
-
-impl<'a> IcmpHeader<'a> {
+header! {
+    /// Type and code of an ICMP or ICMPv6 message [RFC 792, RFC 4443 §2.1].
+    IcmpHeader(b: [u8; 2])
     /// Bytes before the datagram that an error message quotes.
-    pub const LEN: usize = 8;
-
-    /// A view of the first 2 bytes; None if there are fewer.
-    #[must_use]
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        bytes.first_chunk().map(Self)
-    }
-
+    LEN = 8;
     /// Type of the message.
-    #[must_use]
-    #[inline]
-    pub fn kind(self) -> u8 {
-        self.0[0]
-    }
-
+    kind: u8 = b[0];
     /// Code within the type.
-    #[must_use]
-    #[inline]
-    pub fn code(self) -> u8 {
-        self.0[1]
-    }
+    code: u8 = b[1];
 }
 
 #[cfg(test)]
