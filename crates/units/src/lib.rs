@@ -21,6 +21,21 @@ mod rate;
 mod size;
 mod time;
 
+/// Declares methods of a struct that take `&self` alone: comment, name, type and value of each; `$this` stands for self.
+#[macro_export]
+macro_rules! getters {
+    ($this:ident: $owner:ident; $($(#[$doc:meta])+ $name:ident: $type:ty = $value:expr;)+) => {
+        impl $owner {
+            $($(#[$doc])+
+            #[must_use]
+            pub fn $name(&self) -> $type {
+                let $this = self;
+                $value
+            })+
+        }
+    };
+}
+
 pub use prob::Prob;
 pub use rate::Rate;
 pub use size::{Bytes, Packets};
