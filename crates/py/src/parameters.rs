@@ -136,14 +136,7 @@ pub(crate) fn check_queue(
     rate_bps: u64,
     base_rtt_ns: u64,
 ) -> PyResult<Option<u32>> {
-    let link = LinkInfo {
-        rate: Rate(rate_bps),
-        base_rtt: Dur(base_rtt_ns),
-        seed: 0,
-        path: String::new(),
-        linux: false,
-        overhead: 0,
-    };
+    let link = LinkInfo::new(Rate(rate_bps), Dur(base_rtt_ns));
     let queue = dumbbell_qdisc::build(name, &entries(params)?, &link).map_err(refused)?;
     Ok(queue.classes())
 }

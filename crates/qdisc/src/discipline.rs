@@ -50,6 +50,12 @@ impl Limit {
 }
 
 impl LinkInfo {
+    /// A link without framing, in a run with seed 0 and without Linux's TCP.
+    #[must_use]
+    pub fn new(rate: Rate, base_rtt: Dur) -> LinkInfo {
+        LinkInfo { rate, base_rtt, seed: 0, path: String::new(), linux: false, overhead: 0 }
+    }
+
     /// Returns the random stream of this queue.
     #[must_use]
     pub fn stream(&self) -> Stream {

@@ -20,14 +20,7 @@ pub enum Fate {
 /// Returns a link of 10 Mbit/s whose flows have a base RTT of 60 ms.
 #[must_use]
 pub fn link() -> LinkInfo {
-    LinkInfo {
-        rate: Rate(10_000_000),
-        base_rtt: Dur::millis(60),
-        seed: 1,
-        path: "link/test".into(),
-        linux: false,
-        overhead: 0,
-    }
+    LinkInfo { seed: 1, path: "link/test".into(), ..LinkInfo::new(Rate(10_000_000), Dur::millis(60)) }
 }
 
 /// A discipline under test on the link of [`link`], which is busy unless a test changes that. Packets are numbered from

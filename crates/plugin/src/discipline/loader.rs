@@ -395,14 +395,7 @@ mod tests {
     }
 
     fn link() -> LinkInfo {
-        LinkInfo {
-            rate: Rate(1_000_000),
-            base_rtt: Dur::millis(10),
-            seed: 1,
-            path: "link/a/queue".into(),
-            linux: false,
-            overhead: 0,
-        }
+        LinkInfo { seed: 1, path: "link/a/queue".into(), ..LinkInfo::new(Rate(1_000_000), Dur::millis(10)) }
     }
 
     fn packet(body: u32) -> Own {

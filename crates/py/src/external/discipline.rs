@@ -75,14 +75,7 @@ impl ExternalDiscipline {
         base_rtt_ns: u64,
     ) -> PyResult<Option<u32>> {
         let given = entries(params)?;
-        let link = LinkInfo {
-            rate: Rate(rate_bps),
-            base_rtt: Dur(base_rtt_ns),
-            seed: 0,
-            path: String::new(),
-            linux: false,
-            overhead: 0,
-        };
+        let link = LinkInfo::new(Rate(rate_bps), Dur(base_rtt_ns));
         let made = py.detach(|| self.external.make(&given, &link).map(|code| code.classes()));
         if let Some(interrupt) = take_interrupt() {
             return Err(interrupt);

@@ -179,14 +179,8 @@ type Failure = Arc<Mutex<Option<String>>>;
 
 /// A queue under test, and the place where it reports its failure.
 fn queue(external: &dyn External, given: &[(String, Raw)]) -> Result<(ExternalQdisc, Failure), ParamError> {
-    let link = LinkInfo {
-        rate: Rate(10_000_000),
-        base_rtt: Dur::millis(60),
-        seed: 1,
-        path: "link/exercise/queue".to_owned(),
-        linux: false,
-        overhead: 0,
-    };
+    let link = LinkInfo::new(Rate(10_000_000), Dur::millis(60));
+    let link = LinkInfo { seed: 1, path: "link/exercise/queue".to_owned(), ..link };
     let failure = Failure::default();
     let place = Arc::clone(&failure);
     let fail: Fail = Arc::new(move |_, message| {

@@ -54,14 +54,8 @@ pub fn fixed(mbps: u64) -> RateControlPlan {
 }
 
 pub fn queue(name: &str, limit: &str) -> Box<dyn Qdisc> {
-    let facts = LinkInfo {
-        rate: Rate(54_000_000),
-        base_rtt: Dur::millis(40),
-        seed: 1,
-        path: "queue".into(),
-        linux: false,
-        overhead: 0,
-    };
+    let link = LinkInfo::new(Rate(54_000_000), Dur::millis(40));
+    let facts = LinkInfo { seed: 1, path: "queue".into(), ..link };
     let limit = dumbbell_units::param::Raw::Text(limit.into());
     match dumbbell_qdisc::build(name, &[("limit".into(), limit)], &facts) {
         Ok(queue) => queue,
