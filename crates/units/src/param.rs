@@ -109,7 +109,39 @@ macro_rules! specs {
     };
 }
 
-pub use crate::specs;
+/// Declares a struct of values and the function that reads them: each field with its type and where it comes from.
+///
+/// ```
+/// use dumbbell_units::param::{Params, settings};
+///
+/// settings! {
+///     /// The parameters of AIMD.
+///     struct Settings;
+///     fn read(params: &Params);
+///     decrease: f64 = params.float("decrease");
+/// }
+/// ```
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$meta:meta])* $vis:vis struct $name:ident;
+        $read_vis:vis fn $read:ident($($argument:ident: $type:ty),+);
+        $($(#[$doc:meta])* $field_vis:vis $field:ident: $field_type:ty = $value:expr;)+
+    ) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($(#[$doc])* $field_vis $field: $field_type,)+
+        }
+
+        impl $name {
+            $read_vis fn $read($($argument: $type),+) -> $name {
+                $name { $($field: $value,)+ }
+            }
+        }
+    };
+}
+
+pub use crate::{settings, specs};
 
 /// Returns the specs with other defaults: name, default.
 pub fn with_defaults(mut specs: Vec<Spec>, defaults: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Spec> {

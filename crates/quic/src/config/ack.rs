@@ -2,7 +2,7 @@
 
 use super::{Defaults, Reading};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Spec, specs};
+use dumbbell_units::param::{Kind, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// ack-eliciting packets after which the receiver sends an ACK [RFC 9000 §13.2.2]
@@ -21,23 +21,15 @@ pub(super) const AIOQUIC: Defaults = &[("ack_every", "1000"), ("max_ack_delay", 
 
 pub(super) const CHROMIUM: Defaults = &[];
 
-/// When a receiver sends ACKs.
-#[derive(Clone, Copy, Debug)]
-pub struct AckConfig {
+settings! {
+    /// When a receiver sends ACKs.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AckConfig;
+    pub(super) fn read(p: &Reading<'_>);
     /// Ack-eliciting packets per ACK.
-    pub every: u64,
+    pub every: u64 = p.params.int("ack_every");
     /// Longest delay of an ACK.
-    pub max_delay: Dur,
+    pub max_delay: Dur = p.params.duration("max_ack_delay");
     /// Packets per ACK that the sender asks for; 0: none.
-    pub frequency: u64,
-}
-
-impl AckConfig {
-    pub(super) fn read(p: &Reading<'_>) -> AckConfig {
-        AckConfig {
-            every: p.params.int("ack_every"),
-            max_delay: p.params.duration("max_ack_delay"),
-            frequency: p.params.int("ack_frequency"),
-        }
-    }
+    pub frequency: u64 = p.params.int("ack_frequency");
 }

@@ -2,7 +2,7 @@
 
 use super::{Defaults, Reading, invalid};
 use dumbbell_cc::{EcnUse, SlowStart, Variant};
-use dumbbell_units::param::{Kind, ParamError, Spec, specs};
+use dumbbell_units::param::{Kind, ParamError, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// cwnd at the start [RFC 9002 §7.2]
@@ -36,31 +36,37 @@ pub(super) const AIOQUIC: Defaults = &[("pacing_percent", "100"), ("pacing_burst
 // [QUICHE quic_constants.h kInitialCongestionWindow]
 pub(super) const CHROMIUM: Defaults = &[("initial_window", "32 packets")];
 
-/// The congestion window's start and bounds, pacing, ECN.
-#[derive(Clone, Copy, Debug)]
-pub struct GrowthConfig {
+settings! {
+    /// The congestion window's start and bounds, pacing, ECN.
+    #[derive(Clone, Copy, Debug)]
+    pub struct GrowthConfig;
+    fn unchecked(p: &Reading<'_>, variant: &Variant);
     /// cwnd at the start, bytes.
-    pub initial_window: u64,
+    pub initial_window: u64 = p.bytes("initial_window");
     /// Least cwnd, bytes.
-    pub minimum_window: u64,
+    pub minimum_window: u64 = p.bytes("minimum_window");
     /// First ssthresh, bytes.
-    pub initial_ssthresh: u64,
+    pub initial_ssthresh: u64 = p.bytes("initial_ssthresh");
     /// How slow start may end before a loss.
-    pub slow_start: SlowStart,
+    pub slow_start: SlowStart = match p.params.choice("slow_start") {
+        "hystart" => SlowStart::HyStart,
+        "hystart++" => SlowStart::HyStartPlusPlus,
+        _ => SlowStart::Standard,
+    };
     /// True if variants without a rate of their own are paced.
-    pub paced: bool,
+    pub paced: bool = p.params.bool("pacing");
     /// Percent of cwnd/srtt.
-    pub pacing_percent: u32,
+    pub pacing_percent: u32 = p.int("pacing_percent");
     /// Largest paced burst, bytes.
-    pub pacing_burst: u64,
+    pub pacing_burst: u64 = p.bytes("pacing_burst");
     /// True if credit is added only when it is used up.
-    pub pacing_refill: bool,
+    pub pacing_refill: bool = p.params.bool("pacing_refill");
     /// True if packets are sent as ECN-capable.
-    pub ecn: bool,
+    pub ecn: bool = p.params.bool("ecn") || variant.ecn != EcnUse::Stack;
     /// True if they carry ECT(1), which identifies scalable congestion control [RFC 9331].
-    pub ect1: bool,
+    pub ect1: bool = variant.ecn == EcnUse::Scalable;
     /// True if the congestion control algorithm responds to the number of marks itself.
-    pub own_response: bool,
+    pub own_response: bool = variant.ecn != EcnUse::Stack;
 }
 
 impl GrowthConfig {
@@ -73,22 +79,6 @@ impl GrowthConfig {
                 return Err(invalid(name, &format!("at least one datagram, {least} bytes, is needed")));
             }
         }
-        Ok(GrowthConfig {
-            initial_window: p.bytes("initial_window"),
-            minimum_window: p.bytes("minimum_window"),
-            initial_ssthresh: p.bytes("initial_ssthresh"),
-            slow_start: match p.params.choice("slow_start") {
-                "hystart" => SlowStart::HyStart,
-                "hystart++" => SlowStart::HyStartPlusPlus,
-                _ => SlowStart::Standard,
-            },
-            paced: p.params.bool("pacing"),
-            pacing_percent: p.int("pacing_percent"),
-            pacing_burst: p.bytes("pacing_burst"),
-            pacing_refill: p.params.bool("pacing_refill"),
-            ecn: p.params.bool("ecn") || variant.ecn != EcnUse::Stack,
-            ect1: variant.ecn == EcnUse::Scalable,
-            own_response: variant.ecn != EcnUse::Stack,
-        })
+        Ok(GrowthConfig::unchecked(p, variant))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Defaults, Reading, invalid};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec, specs};
+use dumbbell_units::param::{Kind, ParamError, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// round-trip time before the first sample [RFC 9002 §6.2.2]
@@ -29,25 +29,27 @@ pub(super) const AIOQUIC: Defaults = &[("initial_rtt", "100 ms"), ("pto_probes",
 // [QUICHE quic_constants.h kInitialRttMs, kPtoRttvarMultiplier]
 pub(super) const CHROMIUM: Defaults = &[("initial_rtt", "100 ms"), ("pto_rttvar", "2")];
 
-/// Round-trip time, loss detection, probe timeout.
-#[derive(Clone, Copy, Debug)]
-pub struct RecoveryConfig {
+settings! {
+    /// Round-trip time, loss detection, probe timeout.
+    #[derive(Clone, Copy, Debug)]
+    pub struct RecoveryConfig;
+    fn unchecked(p: &Reading<'_>, collapses: bool);
     /// Round-trip time before the first sample.
-    pub initial_rtt: Dur,
+    pub initial_rtt: Dur = p.params.duration("initial_rtt");
     /// kPacketThreshold.
-    pub packet_threshold: u64,
+    pub packet_threshold: u64 = p.params.int("packet_threshold");
     /// kTimeThreshold.
-    pub time_threshold: f64,
+    pub time_threshold: f64 = p.params.float("time_threshold");
     /// kGranularity.
-    pub granularity: Dur,
+    pub granularity: Dur = p.params.duration("granularity");
     /// Multiples of rttvar in the PTO.
-    pub pto_rttvar: u32,
+    pub pto_rttvar: u32 = p.int("pto_rttvar");
     /// Probes per PTO.
-    pub pto_probes: u32,
+    pub pto_probes: u32 = p.int("pto_probes");
     /// kPersistentCongestionThreshold.
-    pub persistent_congestion: u64,
+    pub persistent_congestion: u64 = p.params.int("persistent_congestion");
     /// True if a loss sets the window to its minimum, as Tahoe does.
-    pub collapses: bool,
+    pub collapses: bool = collapses;
 }
 
 impl RecoveryConfig {
@@ -55,15 +57,6 @@ impl RecoveryConfig {
         if p.params.duration("initial_rtt") == Dur::ZERO {
             return Err(invalid("initial_rtt", "a time above zero is needed"));
         }
-        Ok(RecoveryConfig {
-            initial_rtt: p.params.duration("initial_rtt"),
-            packet_threshold: p.params.int("packet_threshold"),
-            time_threshold: p.params.float("time_threshold"),
-            granularity: p.params.duration("granularity"),
-            pto_rttvar: p.int("pto_rttvar"),
-            pto_probes: p.int("pto_probes"),
-            persistent_congestion: p.params.int("persistent_congestion"),
-            collapses,
-        })
+        Ok(RecoveryConfig::unchecked(p, collapses))
     }
 }

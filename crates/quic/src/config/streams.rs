@@ -1,7 +1,7 @@
 //! Streams and flow control [RFC 9000 §2, §4].
 
 use super::{Defaults, Reading, invalid};
-use dumbbell_units::param::{Kind, ParamError, Spec, specs};
+use dumbbell_units::param::{Kind, ParamError, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// streams over which the application divides its data evenly; a loss on one does not delay the others [RFC 9000
@@ -22,15 +22,17 @@ pub(super) const AIOQUIC: Defaults = &[];
 // [QUICHE quic_constants.h kSessionReceiveWindowLimit, kStreamReceiveWindowLimit]
 pub(super) const CHROMIUM: Defaults = &[("window", "24 MiB"), ("stream_window", "16 MiB")];
 
-/// Streams and flow control.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamsConfig {
+settings! {
+    /// Streams and flow control.
+    #[derive(Clone, Copy, Debug)]
+    pub struct StreamsConfig;
+    fn unchecked(p: &Reading<'_>);
     /// Streams over which an application divides its data.
-    pub streams: u32,
+    pub streams: u32 = p.int("streams");
     /// Flow control window of the connection, bytes.
-    pub window: u64,
+    pub window: u64 = p.bytes("window");
     /// Flow control window of a stream, bytes.
-    pub stream_window: u64,
+    pub stream_window: u64 = p.bytes("stream_window");
 }
 
 impl StreamsConfig {
@@ -40,10 +42,6 @@ impl StreamsConfig {
                 return Err(invalid(name, "at least 1 byte is needed"));
             }
         }
-        Ok(StreamsConfig {
-            streams: p.int("streams"),
-            window: p.bytes("window"),
-            stream_window: p.bytes("stream_window"),
-        })
+        Ok(StreamsConfig::unchecked(p))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Defaults, Reading};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Spec, specs};
+use dumbbell_units::param::{Kind, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// segments in order for one ACK: 1 acknowledges each, 2 delays [RFC 5681 §4.2]
@@ -31,41 +31,30 @@ pub(super) const LINUX: Defaults = &[
 
 pub(super) const NS2: Defaults = &[("ack_every", "1")];
 
-/// The receiver's acknowledgments.
-#[derive(Clone, Copy, Debug)]
-pub struct AckConfig {
+settings! {
+    /// The receiver's acknowledgments.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AckConfig;
+    pub(super) fn read(p: &Reading<'_>);
     /// Segments in order for one ACK.
-    pub every: u32,
+    pub every: u32 = p.int("ack_every");
     /// Longest delay of an ACK.
-    pub delay: Dur,
+    pub delay: Dur = p.duration("ack_delay");
     /// First delay of an ACK; the delay adapts if this is below the longest.
-    pub delay_min: Dur,
+    pub delay_min: Dur = p.facts.ack_delay_min.min(p.duration("ack_delay"));
     /// Most ACKs without delay at the start, after an idle time and after a duplicate segment; 0: none.
-    pub quick: u32,
+    pub quick: u32 = p.int("quick_acks");
     /// True if a short segment or one with PSH is acknowledged at once.
-    pub pushed: bool,
+    pub pushed: bool = p.facts.ack_pushed;
     /// Longest time for which ACKs of segments out of order are compressed; zero: not at all.
-    pub sack_delay: Dur,
+    pub sack_delay: Dur = p.duration("sack_delay");
     /// Ranges kept for SACK blocks; 0: all.
-    pub sack_kept: u64,
+    pub sack_kept: u64 = p.facts.sack_kept;
     /// True if segments that arrive twice are reported.
-    pub dsack: bool,
+    pub dsack: bool = p.bool("dsack");
 }
 
 impl AckConfig {
-    pub(super) fn read(p: &Reading<'_>) -> AckConfig {
-        AckConfig {
-            every: p.int("ack_every"),
-            delay: p.duration("ack_delay"),
-            delay_min: p.facts.ack_delay_min.min(p.duration("ack_delay")),
-            quick: p.int("quick_acks"),
-            pushed: p.facts.ack_pushed,
-            sack_delay: p.duration("sack_delay"),
-            sack_kept: p.facts.sack_kept,
-            dsack: p.bool("dsack"),
-        }
-    }
-
     /// True if the delay of an ACK follows the time between segments.
     pub(crate) fn adapts(&self) -> bool {
         self.delay_min < self.delay

@@ -2,7 +2,7 @@
 
 use super::{Defaults, Reading};
 use dumbbell_cc::{EcnUse, Variant};
-use dumbbell_units::param::{Kind, Spec, specs};
+use dumbbell_units::param::{Kind, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// explicit congestion notification [RFC 3168 §6.1]; on for variants that need it
@@ -22,19 +22,26 @@ pub(super) const LINUX: Defaults = &[
 
 pub(super) const NS2: Defaults = &[];
 
-/// Explicit congestion notification.
-#[derive(Clone, Copy, Debug)]
-pub struct EcnConfig {
+settings! {
+    /// Explicit congestion notification.
+    #[derive(Clone, Copy, Debug)]
+    pub struct EcnConfig;
+    pub(super) fn read(p: &Reading<'_>, variant: &Variant);
     /// True if the endpoint negotiates ECN.
-    pub enabled: bool,
+    // A variant whose only signal is marks needs ECN on every stack.
+    pub enabled: bool = p.bool("ecn") || variant.ecn != EcnUse::Stack;
     /// How marks are reported.
-    pub feedback: EcnFeedback,
+    pub feedback: EcnFeedback = match (variant.ecn, p.choice("ecn_feedback")) {
+        (EcnUse::Scalable, _) | (EcnUse::Stack, "accurate") => EcnFeedback::Accurate,
+        (EcnUse::Dctcp, _) | (EcnUse::Stack, "dctcp") => EcnFeedback::Dctcp,
+        _ => EcnFeedback::Classic,
+    };
     /// True if only the first SYN asks for ECN.
-    pub fallback: bool,
+    pub fallback: bool = p.bool("ecn_fallback");
     /// True if data packets carry ECT(1), which identifies scalable congestion control [RFC 9331].
-    pub ect1: bool,
+    pub ect1: bool = variant.ecn == EcnUse::Scalable;
     /// True if the congestion control algorithm responds to the number of marks itself.
-    pub own_response: bool,
+    pub own_response: bool = variant.ecn != EcnUse::Stack;
 }
 
 /// How a receiver reports congestion marks.
@@ -46,21 +53,4 @@ pub enum EcnFeedback {
     Dctcp,
     /// Counters [RFC 9768].
     Accurate,
-}
-
-impl EcnConfig {
-    pub(super) fn read(p: &Reading<'_>, variant: &Variant) -> EcnConfig {
-        EcnConfig {
-            // A variant whose only signal is marks needs ECN on every stack.
-            enabled: p.bool("ecn") || variant.ecn != EcnUse::Stack,
-            feedback: match (variant.ecn, p.choice("ecn_feedback")) {
-                (EcnUse::Scalable, _) | (EcnUse::Stack, "accurate") => EcnFeedback::Accurate,
-                (EcnUse::Dctcp, _) | (EcnUse::Stack, "dctcp") => EcnFeedback::Dctcp,
-                _ => EcnFeedback::Classic,
-            },
-            fallback: p.bool("ecn_fallback"),
-            ect1: variant.ecn == EcnUse::Scalable,
-            own_response: variant.ecn != EcnUse::Stack,
-        }
-    }
 }

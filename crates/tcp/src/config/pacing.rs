@@ -2,7 +2,7 @@
 //! tcp_update_skb_after_send, tcp_tso_autosize].
 
 use super::{Defaults, Reading};
-use dumbbell_units::param::{Kind, Spec, specs};
+use dumbbell_units::param::{Kind, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// whether variants that set no pacing rate are paced too, at cwnd/srtt times the next two
@@ -26,32 +26,21 @@ pub(super) const LINUX: Defaults = &[("unpaced_segments", "9"), ("pacing_credit"
 
 pub(super) const NS2: Defaults = &[];
 
-/// Pacing and bursts.
-#[derive(Clone, Copy, Debug)]
-pub struct PacingConfig {
+settings! {
+    /// Pacing and bursts.
+    #[derive(Clone, Copy, Debug)]
+    pub struct PacingConfig;
+    pub(super) fn read(p: &Reading<'_>);
     /// True if variants without a rate of their own are paced.
-    pub enabled: bool,
+    pub enabled: bool = p.bool("pacing");
     /// Percent of cwnd/srtt in the first half of slow start.
-    pub slow_start: u32,
+    pub slow_start: u32 = p.int("pacing_slow_start");
     /// Percent of cwnd/srtt afterwards.
-    pub avoidance: u32,
+    pub avoidance: u32 = p.int("pacing_avoidance");
     /// Segments at the start that aren't paced.
-    pub unpaced_segments: u64,
+    pub unpaced_segments: u64 = p.params.int("unpaced_segments");
     /// Largest part of its own length, percent, that a late burst gets back.
-    pub credit: u8,
+    pub credit: u8 = p.int("pacing_credit") as u8;
     /// True if segments are sent in bursts that an offloading interface would split.
-    pub tso: bool,
-}
-
-impl PacingConfig {
-    pub(super) fn read(p: &Reading<'_>) -> PacingConfig {
-        PacingConfig {
-            enabled: p.bool("pacing"),
-            slow_start: p.int("pacing_slow_start"),
-            avoidance: p.int("pacing_avoidance"),
-            unpaced_segments: p.params.int("unpaced_segments"),
-            credit: p.int("pacing_credit") as u8,
-            tso: p.choice("send_quantum") == "tso",
-        }
-    }
+    pub tso: bool = p.choice("send_quantum") == "tso";
 }

@@ -3,7 +3,7 @@
 use super::facts::{Karn, RttFrom, words};
 use super::{Defaults, Reading, too_small};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Spec, specs};
+use dumbbell_units::param::{Kind, ParamError, Spec, settings, specs};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// retransmission timeout before the first sample [RFC 6298 (2.1)]
@@ -40,29 +40,34 @@ pub(super) const LINUX: Defaults = &[
 pub(super) const NS2: Defaults =
     &[("rto_initial", "3 s"), ("rto_min", "200 ms"), ("granularity", "10 ms"), ("clock_phase", "2 ms")];
 
-/// Round-trip time samples and the retransmission timer.
-#[derive(Clone, Copy, Debug)]
-pub struct RtoConfig {
+settings! {
+    /// Round-trip time samples and the retransmission timer.
+    #[derive(Clone, Copy, Debug)]
+    pub struct RtoConfig;
+    fn unchecked(p: &Reading<'_>);
     /// Timeout before the first sample [RFC 6298 (2.1)].
-    pub initial: Dur,
+    pub initial: Dur = p.duration("rto_initial");
     /// Lower bound [RFC 6298 (2.4)].
-    pub min: Dur,
+    pub min: Dur = p.duration("rto_min");
     /// Upper bound [RFC 6298 (2.5)], backoff included.
-    pub max: Dur,
+    pub max: Dur = p.duration("rto_max");
     /// Clock granularity G; samples are whole multiples of it.
-    pub granularity: Dur,
+    pub granularity: Dur = p.duration("granularity");
     /// How the timeout follows from samples.
-    pub estimator: RtoEstimator,
+    pub estimator: RtoEstimator = match p.facts.rto_estimator {
+        RtoEstimator::Rfc6298 if p.bool("whole_numbers") => RtoEstimator::WholeTicks,
+        estimator => estimator,
+    };
     /// Time from a tick of that clock to the start of the run.
-    pub clock_phase: Dur,
+    pub clock_phase: Dur = p.duration("clock_phase");
     /// True if only fast retransmits and timeouts discard the round trip that is being timed.
-    pub timed_past_retransmissions: bool,
+    pub timed_past_retransmissions: bool = p.facts.karn == Karn::Reduction;
     /// Tick of the timers' clock; zero: exact timers.
-    pub timer_tick: Dur,
+    pub timer_tick: Dur = p.duration("timer_tick");
     /// True if samples come from the times at which segments were sent, false if from echoed timestamps.
-    pub rtt_from_segments: bool,
+    pub rtt_from_segments: bool = p.facts.rtt_from == RttFrom::Segments;
     /// Time for which the smallest round trip is remembered; zero: for the whole connection.
-    pub min_rtt_window: Dur,
+    pub min_rtt_window: Dur = p.duration("min_rtt_window");
 }
 
 words! {
@@ -83,20 +88,6 @@ impl RtoConfig {
         if p.duration("rto_initial") == Dur::ZERO || p.duration("rto_max") < p.duration("rto_min") {
             return Err(too_small("rto_max", "rto_min and a positive rto_initial"));
         }
-        Ok(RtoConfig {
-            initial: p.duration("rto_initial"),
-            min: p.duration("rto_min"),
-            max: p.duration("rto_max"),
-            granularity: p.duration("granularity"),
-            clock_phase: p.duration("clock_phase"),
-            timed_past_retransmissions: p.facts.karn == Karn::Reduction,
-            estimator: match p.facts.rto_estimator {
-                RtoEstimator::Rfc6298 if p.bool("whole_numbers") => RtoEstimator::WholeTicks,
-                estimator => estimator,
-            },
-            timer_tick: p.duration("timer_tick"),
-            rtt_from_segments: p.facts.rtt_from == RttFrom::Segments,
-            min_rtt_window: p.duration("min_rtt_window"),
-        })
+        Ok(RtoConfig::unchecked(p))
     }
 }

@@ -3,7 +3,7 @@
 use super::Bbr3;
 use crate::{Requirement, StackFeature, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, ParamError, Params, specs};
+use dumbbell_units::param::{Kind, ParamError, Params, settings, specs};
 
 const ABOVE_ONE: Kind = Kind::Float { min: 1.0, max: 10.0 };
 const BELOW_ONE: Kind = Kind::Float { min: 0.01, max: 1.0 };
@@ -124,59 +124,32 @@ fn check(params: &Params) -> Result<(), ParamError> {
     Ok(())
 }
 
-/// The values of the parameters. `min_cwnd` is in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
-    pub(super) startup_pacing_gain: f64,
-    pub(super) drain_pacing_gain: f64,
-    pub(super) cwnd_gain: f64,
-    pub(super) up_pacing_gain: f64,
-    pub(super) up_cwnd_gain: f64,
-    pub(super) down_pacing_gain: f64,
-    pub(super) probe_rtt_cwnd_gain: f64,
-    pub(super) loss_thresh: f64,
-    pub(super) beta: f64,
-    pub(super) headroom: f64,
-    pub(super) min_cwnd: f64,
-    pub(super) probe_wait: Dur,
-    pub(super) probe_wait_spread: Dur,
-    pub(super) reno_rounds: f64,
-    pub(super) min_rtt_window: Dur,
-    pub(super) probe_rtt_interval: Dur,
-    pub(super) probe_rtt_duration: Dur,
-    pub(super) full_bw_growth: f64,
-    pub(super) full_bw_rounds: u64,
-    pub(super) startup_full_losses: u64,
-    pub(super) extra_acked_rounds: u64,
+settings! {
+    /// The values of the parameters. `min_cwnd` is in bytes.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Settings;
+    pub(super) fn read(params: &Params, mss: f64);
+    pub(super) startup_pacing_gain: f64 = params.float("startup_pacing_gain");
+    pub(super) drain_pacing_gain: f64 = params.float("drain_pacing_gain");
+    pub(super) cwnd_gain: f64 = params.float("cwnd_gain");
+    pub(super) up_pacing_gain: f64 = params.float("up_pacing_gain");
+    pub(super) up_cwnd_gain: f64 = params.float("up_cwnd_gain");
+    pub(super) down_pacing_gain: f64 = params.float("down_pacing_gain");
+    pub(super) probe_rtt_cwnd_gain: f64 = params.float("probe_rtt_cwnd_gain");
+    pub(super) loss_thresh: f64 = params.probability("loss_thresh");
+    pub(super) beta: f64 = params.float("beta");
+    pub(super) headroom: f64 = params.float("headroom");
+    pub(super) min_cwnd: f64 = params.int("min_cwnd") as f64 * mss;
+    pub(super) probe_wait: Dur = params.duration("probe_wait");
+    pub(super) probe_wait_spread: Dur = params.duration("probe_wait_spread");
+    pub(super) reno_rounds: f64 = params.int("reno_rounds") as f64;
+    pub(super) min_rtt_window: Dur = params.duration("min_rtt_window");
+    pub(super) probe_rtt_interval: Dur = params.duration("probe_rtt_interval");
+    pub(super) probe_rtt_duration: Dur = params.duration("probe_rtt_duration");
+    pub(super) full_bw_growth: f64 = params.float("full_bw_growth");
+    pub(super) full_bw_rounds: u64 = params.int("full_bw_rounds");
+    pub(super) startup_full_losses: u64 = params.int("startup_full_losses");
+    pub(super) extra_acked_rounds: u64 = params.int("extra_acked_rounds");
     /// 1 - pacing_margin.
-    pub(super) pacing_scale: f64,
-}
-
-impl Settings {
-    pub(super) fn read(params: &Params, mss: f64) -> Settings {
-        Settings {
-            startup_pacing_gain: params.float("startup_pacing_gain"),
-            drain_pacing_gain: params.float("drain_pacing_gain"),
-            cwnd_gain: params.float("cwnd_gain"),
-            up_pacing_gain: params.float("up_pacing_gain"),
-            up_cwnd_gain: params.float("up_cwnd_gain"),
-            down_pacing_gain: params.float("down_pacing_gain"),
-            probe_rtt_cwnd_gain: params.float("probe_rtt_cwnd_gain"),
-            loss_thresh: params.probability("loss_thresh"),
-            beta: params.float("beta"),
-            headroom: params.float("headroom"),
-            min_cwnd: params.int("min_cwnd") as f64 * mss,
-            probe_wait: params.duration("probe_wait"),
-            probe_wait_spread: params.duration("probe_wait_spread"),
-            reno_rounds: params.int("reno_rounds") as f64,
-            min_rtt_window: params.duration("min_rtt_window"),
-            probe_rtt_interval: params.duration("probe_rtt_interval"),
-            probe_rtt_duration: params.duration("probe_rtt_duration"),
-            full_bw_growth: params.float("full_bw_growth"),
-            full_bw_rounds: params.int("full_bw_rounds"),
-            startup_full_losses: params.int("startup_full_losses"),
-            extra_acked_rounds: params.int("extra_acked_rounds"),
-            pacing_scale: 1.0 - params.probability("pacing_margin"),
-        }
-    }
+    pub(super) pacing_scale: f64 = 1.0 - params.probability("pacing_margin");
 }

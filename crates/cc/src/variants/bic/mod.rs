@@ -18,7 +18,7 @@ mod linux;
 
 use crate::common::{LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, specs};
+use dumbbell_units::param::{Kind, Params, settings, specs};
 use linux::LinuxBic;
 
 pub(crate) const ROW: Variant = Variant {
@@ -60,29 +60,20 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// The parameters, as in XHR; windows in segments.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    beta: f64,
-    b: f64,
-    s_max: f64,
-    s_min: f64,
-    low_window: f64,
-    fast_convergence: bool,
+settings! {
+    /// The parameters, as in XHR; windows in segments.
+    #[derive(Clone, Copy, Debug)]
+    struct Settings;
+    fn read(params: &Params);
+    beta: f64 = params.float("beta");
+    b: f64 = params.float("b");
+    s_max: f64 = params.float("s_max");
+    s_min: f64 = params.float("s_min");
+    low_window: f64 = params.float("low_window");
+    fast_convergence: bool = params.bool("fast_convergence");
 }
 
 impl Settings {
-    fn read(params: &Params) -> Settings {
-        Settings {
-            beta: params.float("beta"),
-            b: params.float("b"),
-            s_max: params.float("s_max"),
-            s_min: params.float("s_min"),
-            low_window: params.float("low_window"),
-            fast_convergence: params.bool("fast_convergence"),
-        }
-    }
-
     /// Returns w_max after a loss at `cwnd`, with fast convergence [XHR].
     fn w_max(&self, cwnd: f64, last: Option<f64>) -> f64 {
         let converge = self.fast_convergence && last.is_some_and(|w_max| cwnd < w_max);

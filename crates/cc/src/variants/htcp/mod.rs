@@ -20,7 +20,7 @@ mod linux_real;
 
 use crate::common::{DeliveryRate, LossDriven, Window, window_is};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, specs};
+use dumbbell_units::param::{Kind, Params, settings, specs};
 use dumbbell_units::{Dur, Time};
 use linux::LinuxHtcp;
 
@@ -62,22 +62,14 @@ const RATIO: (f64, f64) = (0.1, 2.0);
 /// The fraction of maxRTT - minRTT that remains after a congestion event [Linux tcp_htcp.c htcp_param_update].
 const MAX_RTT_FADE: f64 = 0.95;
 
-/// The parameters of a scenario.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    delta_l: Dur,
-    rtt_scaling: bool,
-    adaptive_backoff: bool,
-}
-
-impl Settings {
-    fn read(params: &Params) -> Settings {
-        Settings {
-            delta_l: params.duration("delta_l"),
-            rtt_scaling: params.bool("rtt_scaling"),
-            adaptive_backoff: params.bool("adaptive_backoff"),
-        }
-    }
+settings! {
+    /// The parameters of a scenario.
+    #[derive(Clone, Copy, Debug)]
+    struct Settings;
+    fn read(params: &Params);
+    delta_l: Dur = params.duration("delta_l");
+    rtt_scaling: bool = params.bool("rtt_scaling");
+    adaptive_backoff: bool = params.bool("adaptive_backoff");
 }
 
 /// The variables of [LS].

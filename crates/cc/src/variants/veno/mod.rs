@@ -16,7 +16,7 @@ mod linux;
 
 use crate::common::{LossDriven, Srtt, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
-use dumbbell_units::param::{Kind, Params, specs};
+use dumbbell_units::param::{Kind, Params, settings, specs};
 use linux::LinuxVeno;
 
 pub(crate) const ROW: Variant = Variant {
@@ -56,27 +56,19 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// The parameters of both versions.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    beta: f64,
-    decrease_random: f64,
-    decrease: f64,
-    reset_base_rtt: bool,
-    random_timeouts: bool,
+settings! {
+    /// The parameters of both versions.
+    #[derive(Clone, Copy, Debug)]
+    struct Settings;
+    fn read(params: &Params);
+    beta: f64 = params.float("beta");
+    decrease_random: f64 = params.float("decrease_random");
+    decrease: f64 = params.float("decrease");
+    reset_base_rtt: bool = params.bool("reset_base_rtt");
+    random_timeouts: bool = params.bool("random_timeouts");
 }
 
 impl Settings {
-    fn read(params: &Params) -> Settings {
-        Settings {
-            beta: params.float("beta"),
-            decrease_random: params.float("decrease_random"),
-            decrease: params.float("decrease"),
-            reset_base_rtt: params.bool("reset_base_rtt"),
-            random_timeouts: params.bool("random_timeouts"),
-        }
-    }
-
     /// Returns the window after congestion with `n` segments in the queue [FL].
     fn reduced(&self, n: f64, ev: &CongestionEvent) -> f64 {
         let is_random = n < self.beta && (ev.kind != Congestion::Timeout || self.random_timeouts);

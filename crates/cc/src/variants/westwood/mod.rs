@@ -19,7 +19,7 @@ mod linux;
 use crate::common::{DeliveryRate, LossDriven, Window, window_is};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::Dur;
-use dumbbell_units::param::{Kind, Params, specs};
+use dumbbell_units::param::{Kind, Params, settings, specs};
 use linux::LinuxWestwood;
 
 pub(crate) const ROW: Variant = Variant {
@@ -65,27 +65,19 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// The parameters of both versions.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    gain: f64,
-    stages: u64,
-    min_interval: Dur,
-    reset_base_rtt: bool,
-    at_loss: bool,
+settings! {
+    /// The parameters of both versions.
+    #[derive(Clone, Copy, Debug)]
+    struct Settings;
+    fn read(params: &Params);
+    gain: f64 = params.float("gain");
+    stages: u64 = params.int("stages");
+    min_interval: Dur = params.duration("min_interval");
+    reset_base_rtt: bool = params.bool("reset_base_rtt");
+    at_loss: bool = params.choice("when") == "loss";
 }
 
 impl Settings {
-    fn read(params: &Params) -> Settings {
-        Settings {
-            gain: params.float("gain"),
-            stages: params.int("stages"),
-            min_interval: params.duration("min_interval"),
-            reset_base_rtt: params.bool("reset_base_rtt"),
-            at_loss: params.choice("when") == "loss",
-        }
-    }
-
     /// Updates the bandwidth estimate, bytes/s: the value after the first filter and after the last. `round` rounds
     /// each value.
     fn filter(&self, bwe: Option<(f64, f64)>, sample: f64, round: impl Fn(f64) -> f64) -> (f64, f64) {
