@@ -11,13 +11,13 @@
 //! empty      a visited queue without packets joins the decaying ones, or has no set once its AQM's state is at rest
 //! ```
 
-use crate::fifo::Fifo;
+use crate::flow_queues::{self, FlowQueues};
 use crate::{Backlog, Packet};
 use std::collections::VecDeque;
 
 /// The set that a queue belongs to [Linux sch_cake.c CAKE_SET_NONE ... CAKE_SET_DECAYING].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Set {
+pub(crate) enum Set {
     #[default]
     None,
     Sparse,
@@ -26,14 +26,8 @@ enum Set {
     Decaying,
 }
 
-/// One queue, the state of its AQM and of the scheduler.
-#[derive(Debug, Default)]
-pub(crate) struct Flow<A> {
-    pub(crate) queue: Fifo,
-    pub(crate) aqm: A,
-    deficit: i64,
-    set: Set,
-}
+/// One queue with the set that it belongs to.
+pub(crate) type Flow<A> = flow_queues::Flow<A, Set>;
 
 /// The work of the AQM on the queue whose turn it is.
 pub(crate) trait Visit<A> {
@@ -49,124 +43,73 @@ pub(crate) trait Visit<A> {
 /// All queues and the lists of the scheduler.
 #[derive(Debug)]
 pub(crate) struct DecayingQueues<A> {
-    flows: Vec<Flow<A>>,
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
+    pub(crate) queues: FlowQueues<A, Set>,
     decaying_flows: VecDeque<usize>,
-    quantum: i64,
-    backlog: Backlog,
 }
 
 impl<A: Default> DecayingQueues<A> {
     pub(crate) fn new(queues: usize, quantum: u64) -> DecayingQueues<A> {
-        DecayingQueues {
-            flows: std::iter::repeat_with(Flow::default).take(queues).collect(),
-            new_flows: VecDeque::new(),
-            old_flows: VecDeque::new(),
-            decaying_flows: VecDeque::new(),
-            quantum: quantum as i64,
-            backlog: Backlog::default(),
-        }
+        DecayingQueues { queues: FlowQueues::new(queues, quantum), decaying_flows: VecDeque::new() }
     }
 }
 
 impl<A> DecayingQueues<A> {
-    pub(crate) fn flow(&mut self, index: usize) -> &mut Flow<A> {
-        &mut self.flows[index]
-    }
-
     /// True if the queue is in no list.
     pub(crate) fn is_unused(&self, index: usize) -> bool {
-        self.flows[index].set == Set::None
-    }
-
-    /// Returns the backlog of all queues together.
-    pub(crate) fn backlog(&self) -> Backlog {
-        self.backlog
+        self.queues.flows[index].listed == Set::None
     }
 
     pub(crate) fn enqueue(&mut self, index: usize, packet: Packet) {
-        self.backlog.add(&packet);
-        let flow = &mut self.flows[index];
+        self.queues.backlog.add(&packet);
+        let flow = &mut self.queues.flows[index];
         flow.queue.push(packet);
-        match flow.set {
+        match flow.listed {
             Set::None | Set::Decaying => {
-                if flow.set == Set::Decaying {
+                if flow.listed == Set::Decaying {
                     self.decaying_flows.retain(|&other| other != index);
                 }
-                flow.set = Set::Sparse;
-                flow.deficit = self.quantum;
-                self.new_flows.push_back(index);
+                flow.listed = Set::Sparse;
+                flow.deficit = self.queues.quantum;
+                self.queues.new_flows.push_back(index);
             }
-            Set::SparseWait => flow.set = Set::Bulk,
+            Set::SparseWait => flow.listed = Set::Bulk,
             Set::Sparse | Set::Bulk => {}
         }
-    }
-
-    /// Takes the first packet of a queue, to drop it.
-    pub(crate) fn dequeue_head(&mut self, index: usize) -> Option<Packet> {
-        let packet = self.flows[index].queue.pop()?;
-        self.backlog.remove(&packet);
-        Some(packet)
     }
 
     /// Returns the next packet to send.
     pub(crate) fn dequeue(&mut self, visit: &mut impl Visit<A>) -> Option<Packet> {
         let mut first_flow = true;
-        while self.backlog.packets > 0 {
+        while self.queues.backlog.packets > 0 {
             let decaying = first_flow && !self.decaying_flows.is_empty();
             first_flow = false;
-            let lists = [&mut self.new_flows, &mut self.old_flows];
+            let lists = [&mut self.queues.new_flows, &mut self.queues.old_flows];
             let list = match lists.into_iter().find(|list| !decaying && !list.is_empty()) {
                 Some(list) => list,
                 None => &mut self.decaying_flows,
             };
             let index = list.pop_front()?;
-            let flow = &mut self.flows[index];
+            let flow = &mut self.queues.flows[index];
             if flow.deficit <= 0 {
-                if flow.set == Set::Sparse {
-                    flow.set = if flow.queue.is_empty() { Set::SparseWait } else { Set::Bulk };
+                if flow.listed == Set::Sparse {
+                    flow.listed = if flow.queue.is_empty() { Set::SparseWait } else { Set::Bulk };
                 }
-                flow.deficit += self.quantum;
-                self.old_flows.push_back(index);
+                flow.deficit += self.queues.quantum;
+                self.queues.old_flows.push_back(index);
                 continue;
             }
-            if let Some(packet) = visit.send(flow, &mut self.backlog) {
+            if let Some(packet) = visit.send(flow, &mut self.queues.backlog) {
                 flow.deficit -= visit.cost(&packet) as i64;
                 list.push_front(index);
                 return Some(packet);
             }
             if visit.decay(&mut flow.aqm) {
-                flow.set = Set::None;
+                flow.listed = Set::None;
             } else {
-                flow.set = Set::Decaying;
+                flow.listed = Set::Decaying;
                 self.decaying_flows.push_back(index);
             }
         }
         None
-    }
-
-    /// Returns the queue with the most bytes, None if all are empty. Of equal queues the first in the lists is chosen.
-    pub(crate) fn fattest(&self) -> Option<usize> {
-        let bytes = |index: usize| self.flows[index].queue.bytes();
-        let fatter = |best: usize, index: usize| if bytes(index) > bytes(best) { index } else { best };
-        self.listed_indices().reduce(fatter).filter(|&index| bytes(index) > 0)
-    }
-
-    /// Returns the queues that may have packets.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &Flow<A>> {
-        self.listed_indices().map(|index| &self.flows[index])
-    }
-
-    /// Appends the values of the columns active, new, old, fattest.
-    pub(crate) fn observe(&self, row: &mut Vec<f64>) {
-        let active = self.listed().filter(|f| !f.queue.is_empty()).count();
-        let fattest = self.listed().map(|f| f.queue.bytes()).max().unwrap_or(0);
-        let values = [active, self.new_flows.len(), self.old_flows.len(), fattest as usize];
-        row.extend(values.map(|n| n as f64));
-    }
-
-    fn listed_indices(&self) -> impl Iterator<Item = usize> {
-        self.new_flows.iter().chain(&self.old_flows).copied()
     }
 }

@@ -29,12 +29,12 @@ pub(crate) fn reciprocal_scale(hash: u32, len: usize) -> usize {
 
 /// One queue, the state of its AQM and of the scheduler.
 #[derive(Debug, Default)]
-pub(crate) struct Flow<A> {
+pub(crate) struct Flow<A, S = bool> {
     pub(crate) queue: Fifo,
     pub(crate) aqm: A,
-    deficit: i64,
-    /// True while the queue is in one of the lists.
-    listed: bool,
+    pub(crate) deficit: i64,
+    /// True while the queue is in one of the lists; in CAKE its set.
+    pub(crate) listed: S,
 }
 
 /// The queue that the scheduler has selected, for its AQM during a dequeue.
@@ -55,16 +55,16 @@ impl<A> CurrentFlow<'_, A> {
 
 /// All queues and the two lists of the scheduler.
 #[derive(Debug)]
-pub(crate) struct FlowQueues<A> {
-    flows: Vec<Flow<A>>,
-    new_flows: VecDeque<usize>,
-    old_flows: VecDeque<usize>,
-    quantum: i64,
-    backlog: Backlog,
+pub(crate) struct FlowQueues<A, S = bool> {
+    pub(crate) flows: Vec<Flow<A, S>>,
+    pub(crate) new_flows: VecDeque<usize>,
+    pub(crate) old_flows: VecDeque<usize>,
+    pub(crate) quantum: i64,
+    pub(crate) backlog: Backlog,
 }
 
-impl<A: Default> FlowQueues<A> {
-    pub(crate) fn new(queues: usize, quantum: u64) -> FlowQueues<A> {
+impl<A: Default, S: Default> FlowQueues<A, S> {
+    pub(crate) fn new(queues: usize, quantum: u64) -> FlowQueues<A, S> {
         FlowQueues {
             flows: std::iter::repeat_with(Flow::default).take(queues).collect(),
             new_flows: VecDeque::new(),
@@ -75,12 +75,12 @@ impl<A: Default> FlowQueues<A> {
     }
 }
 
-impl<A> FlowQueues<A> {
+impl<A, S> FlowQueues<A, S> {
     pub(crate) fn len(&self) -> usize {
         self.flows.len()
     }
 
-    pub(crate) fn flow(&mut self, index: usize) -> &mut Flow<A> {
+    pub(crate) fn flow(&mut self, index: usize) -> &mut Flow<A, S> {
         &mut self.flows[index]
     }
 
@@ -89,6 +89,39 @@ impl<A> FlowQueues<A> {
         self.backlog
     }
 
+    /// Takes the first packet of a queue, to drop it.
+    pub(crate) fn dequeue_head(&mut self, index: usize) -> Option<Packet> {
+        let packet = self.flows[index].queue.pop()?;
+        self.backlog.remove(&packet);
+        Some(packet)
+    }
+
+    /// Returns the queue with the most bytes, None if all are empty. Of equal queues the first in the lists is chosen.
+    pub(crate) fn fattest(&self) -> Option<usize> {
+        let bytes = |index: usize| self.flows[index].queue.bytes();
+        let fatter = |best: usize, index: usize| if bytes(index) > bytes(best) { index } else { best };
+        self.listed_indices().reduce(fatter).filter(|&index| bytes(index) > 0)
+    }
+
+    /// Returns the queues that are in the lists.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &Flow<A, S>> {
+        self.listed_indices().map(|index| &self.flows[index])
+    }
+
+    /// Appends the values of the columns that all disciplines with flow queues share: active, new, old, fattest.
+    pub(crate) fn observe(&self, row: &mut Vec<f64>) {
+        let active = self.listed().filter(|f| !f.queue.is_empty()).count();
+        let fattest = self.listed().map(|f| f.queue.bytes()).max().unwrap_or(0);
+        let values = [active, self.new_flows.len(), self.old_flows.len(), fattest as usize];
+        row.extend(values.map(|n| n as f64));
+    }
+
+    fn listed_indices(&self) -> impl Iterator<Item = usize> {
+        self.new_flows.iter().chain(&self.old_flows).copied()
+    }
+}
+
+impl<A> FlowQueues<A> {
     pub(crate) fn enqueue(&mut self, index: usize, packet: Packet) {
         self.backlog.add(&packet);
         let flow = &mut self.flows[index];
@@ -98,12 +131,6 @@ impl<A> FlowQueues<A> {
             flow.deficit = self.quantum;
             self.new_flows.push_back(index);
         }
-    }
-
-    /// Takes the first packet of a queue, to drop it.
-    pub(crate) fn dequeue_head(&mut self, index: usize) -> Option<Packet> {
-        let (flow, backlog) = (&mut self.flows[index], &mut self.backlog);
-        CurrentFlow { flow, backlog }.dequeue_head()
     }
 
     /// Returns the next packet to send. `aqm_dequeue` takes it from the queue whose turn it is; it may also take
@@ -134,30 +161,6 @@ impl<A> FlowQueues<A> {
                 self.flows[index].listed = false;
             }
         }
-    }
-
-    /// Returns the queue with the most bytes, None if all are empty. Of equal queues the first in the lists is chosen.
-    pub(crate) fn fattest(&self) -> Option<usize> {
-        let bytes = |index: usize| self.flows[index].queue.bytes();
-        let fatter = |best: usize, index: usize| if bytes(index) > bytes(best) { index } else { best };
-        self.listed_indices().reduce(fatter).filter(|&index| bytes(index) > 0)
-    }
-
-    /// Returns the queues that are in the lists.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &Flow<A>> {
-        self.listed_indices().map(|index| &self.flows[index])
-    }
-
-    /// Appends the values of the columns that all disciplines with flow queues share: active, new, old, fattest.
-    pub(crate) fn observe(&self, row: &mut Vec<f64>) {
-        let active = self.listed().filter(|f| !f.queue.is_empty()).count();
-        let fattest = self.listed().map(|f| f.queue.bytes()).max().unwrap_or(0);
-        let values = [active, self.new_flows.len(), self.old_flows.len(), fattest as usize];
-        row.extend(values.map(|n| n as f64));
-    }
-
-    fn listed_indices(&self) -> impl Iterator<Item = usize> {
-        self.new_flows.iter().chain(&self.old_flows).copied()
     }
 }
 

@@ -125,19 +125,19 @@ impl Cake {
         let tag = flow_hash(flow, self.perturbation);
         let direct = tag as usize % QUEUES;
         let set = move || (0..SET_WAYS).map(move |n| direct - direct % SET_WAYS + (direct + n) % SET_WAYS);
-        let same_flow = set().find(|&index| self.flows.flow(index).aqm.tag == Some(tag));
+        let same_flow = set().find(|&index| self.flows.queues.flow(index).aqm.tag == Some(tag));
         let found = same_flow.or_else(|| set().find(|&index| self.flows.is_unused(index)));
         let index = found.unwrap_or(direct);
-        self.flows.flow(index).aqm.tag = Some(tag);
+        self.flows.queues.flow(index).aqm.tag = Some(tag);
         index
     }
 
     /// Drops the first packet of the queue with the most bytes; false if all are empty [Linux sch_cake.c cake_drop].
     fn drop_from_fattest(&mut self, cx: &mut QdiscContext) -> bool {
-        let Some(fattest) = self.flows.fattest() else { return false };
-        let Some(packet) = self.flows.dequeue_head(fattest) else { return false };
+        let Some(fattest) = self.flows.queues.fattest() else { return false };
+        let Some(packet) = self.flows.queues.dequeue_head(fattest) else { return false };
         cx.drop_packet(packet, DropReason::Full);
-        self.flows.flow(fattest).aqm.cobalt.queue_full(&self.cobalt, cx.now);
+        self.flows.queues.flow(fattest).aqm.cobalt.queue_full(&self.cobalt, cx.now);
         true
     }
 }
@@ -209,7 +209,7 @@ fn automatic_limit(bandwidth: Option<Rate>, rtt: Dur) -> Limit {
 
 impl Qdisc for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        let was_empty = self.flows.backlog().packets == 0;
+        let was_empty = self.flows.queues.backlog().packets == 0;
         if let Some(shaper) = self.shaper.as_mut().filter(|_| was_empty) {
             shaper.on_arrival_at_empty_queue(cx.now);
         }
@@ -218,7 +218,7 @@ impl Qdisc for Cake {
         if was_empty && !cx.link_busy {
             return; // sent next, whatever the limit
         }
-        while self.limit.is_exceeded_by(self.flows.backlog() + cx.held) {
+        while self.limit.is_exceeded_by(self.flows.queues.backlog() + cx.held) {
             if !self.drop_from_fattest(cx) {
                 return;
             }
@@ -238,17 +238,17 @@ impl Qdisc for Cake {
     }
 
     fn next_ready(&self) -> Option<Time> {
-        self.shaper.as_ref().filter(|_| self.flows.backlog().packets > 0).map(DeficitShaper::time_next_packet)
+        self.shaper.as_ref().filter(|_| self.flows.queues.backlog().packets > 0).map(DeficitShaper::time_next_packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.flows.backlog()
+        self.flows.queues.backlog()
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        self.flows.observe(row);
-        row.push(self.flows.listed().filter(|f| f.aqm.cobalt.dropping()).count() as f64);
-        row.push(self.flows.listed().map(|f| f.aqm.cobalt.p_drop()).fold(0.0, f64::max));
+        self.flows.queues.observe(row);
+        row.push(self.flows.queues.listed().filter(|f| f.aqm.cobalt.dropping()).count() as f64);
+        row.push(self.flows.queues.listed().map(|f| f.aqm.cobalt.p_drop()).fold(0.0, f64::max));
     }
 }
 
