@@ -182,6 +182,9 @@ impl Simulation {
             let info = flow.info();
             result.name.clone_from(&info.name);
             result.start_s = info.start.as_secs();
+            // A packet that was sent before the flow stopped may be dropped later.
+            result.dropped_packets = net.dropped(info.index);
+            result.duplicated_packets = net.duplicated(info.index);
             if result.sent_packets > 0 {
                 result.drop_rate = (result.dropped_packets as f64 / result.sent_packets as f64).into();
             }

@@ -115,6 +115,33 @@ pub(crate) trait Flow: Send {
     fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
         None
     }
-    /// Returns the results and moves the flow's series to the network's trace.
+    /// Returns the results, without the values that [`crate::Simulation::finish`] fills in for every flow, and moves the
+    /// flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;
 }
+
+/// The accessors of a [`Flow`] for the fields with these names.
+macro_rules! common_parts {
+    ($info:ident) => {
+        fn info(&self) -> &$crate::flows::FlowInfo {
+            &self.$info
+        }
+
+        fn info_mut(&mut self) -> &mut $crate::flows::FlowInfo {
+            &mut self.$info
+        }
+    };
+    ($info:ident, $recorder:ident) => {
+        common_parts!($info);
+
+        fn recorder(&self) -> Option<&$crate::record::FlowRecorder> {
+            self.$recorder.as_deref()
+        }
+
+        fn recorder_mut(&mut self) -> Option<&mut $crate::record::FlowRecorder> {
+            self.$recorder.as_deref_mut()
+        }
+    };
+}
+
+pub(crate) use common_parts;

@@ -1,6 +1,6 @@
 //! Ping: ICMP echo requests and replies [RFC 792].
 
-use super::{APP, Flow, FlowInfo};
+use super::{APP, Flow, FlowInfo, common_parts};
 use crate::meter::DurationStats;
 use crate::network::{Arrived, Network};
 use dumbbell_plan::FlowResult;
@@ -70,13 +70,7 @@ impl PingFlow {
 }
 
 impl Flow for PingFlow {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info);
 
     fn on_timer(&mut self, _timer: usize, net: &mut Network) {
         let now = net.now;
@@ -133,8 +127,6 @@ impl Flow for PingFlow {
             sent_packets: self.sent,
             sent_bytes: self.sent * size,
             delivered_bytes: self.info.received_bytes,
-            dropped_packets: net.dropped(self.info.index),
-            duplicated_packets: net.duplicated(self.info.index),
             rtt_mean_ms: self.rtt.mean_ms().into(),
             rtt_min_ms: self.rtt.min_ms().into(),
             rtt_p50_ms: self.rtt.percentile_ms(0.5).into(),

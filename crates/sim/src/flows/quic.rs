@@ -4,7 +4,7 @@
 use super::algorithms::Algorithms;
 use super::connection::Side;
 use super::source::Source;
-use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
+use super::{APP, Flow, FlowInfo, RECEIVER, SENDER, common_parts};
 use crate::capture::addresses;
 use crate::network::{Arrived, Network};
 use crate::qlog::ConnectionLog;
@@ -343,13 +343,7 @@ impl QuicFlow {
 }
 
 impl Flow for QuicFlow {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info, recorder);
 
     fn on_timer(&mut self, timer: usize, net: &mut Network) {
         let now = net.now;
@@ -419,22 +413,8 @@ impl Flow for QuicFlow {
         self.result = (self.info.stop <= net.now).then(|| self.metrics(net));
     }
 
-    fn recorder(&self) -> Option<&FlowRecorder> {
-        self.recorder.as_deref()
-    }
-
-    fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
-        self.recorder.as_deref_mut()
-    }
-
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let mut result = match self.result.take() {
-            Some(result) => result,
-            None => self.metrics(net),
-        };
-        // A packet that was sent before the flow stopped may be dropped later.
-        result.dropped_packets = net.dropped(self.info.index);
-        result.duplicated_packets = net.duplicated(self.info.index);
+        let result = self.result.take().unwrap_or_else(|| self.metrics(net));
         self.finish_logs(net);
         net.trace.tables.extend(self.recorder.take().into_iter().flat_map(|recorder| recorder.finish()));
         result

@@ -4,7 +4,7 @@ use super::algorithms::Algorithms;
 use super::connection::{Connection, Side};
 use super::source::Source;
 use super::transfers::Transfers;
-use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
+use super::{APP, Flow, FlowInfo, RECEIVER, SENDER, common_parts};
 use crate::network::{Arrived, Network};
 use crate::packets::Body;
 use crate::record::FlowRecorder;
@@ -443,13 +443,7 @@ impl TcpFlow {
 }
 
 impl Flow for TcpFlow {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info, recorder);
 
     fn on_timer(&mut self, timer: usize, net: &mut Network) {
         let now = net.now;
@@ -520,22 +514,8 @@ impl Flow for TcpFlow {
         self.result = (self.info.stop <= net.now).then(|| Box::new(self.metrics(net)));
     }
 
-    fn recorder(&self) -> Option<&FlowRecorder> {
-        self.recorder.as_deref()
-    }
-
-    fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
-        self.recorder.as_deref_mut()
-    }
-
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let mut result = match self.result.take() {
-            Some(result) => *result,
-            None => self.metrics(net),
-        };
-        // A packet that was sent before the flow stopped may be dropped later.
-        result.dropped_packets = net.dropped(self.info.index);
-        result.duplicated_packets = net.duplicated(self.info.index);
+        let result = self.result.take().map_or_else(|| self.metrics(net), |result| *result);
         net.trace.tables.extend(self.recorder.take().into_iter().flat_map(|recorder| recorder.finish()));
         result
     }

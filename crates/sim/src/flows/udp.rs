@@ -2,7 +2,7 @@
 //! packets.
 
 use super::source::Source;
-use super::{APP, Flow, FlowInfo};
+use super::{APP, Flow, FlowInfo, common_parts};
 use crate::meter::{DurationStats, VoiceMeter};
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{AppPlan, FlowResult};
@@ -40,13 +40,7 @@ impl UdpFlow {
 }
 
 impl Flow for UdpFlow {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info);
 
     fn on_timer(&mut self, _timer: usize, net: &mut Network) {
         let now = net.now;
@@ -110,8 +104,6 @@ impl Flow for UdpFlow {
             sent_packets: self.sent,
             sent_bytes: self.sent * size,
             delivered_bytes: self.received * size,
-            dropped_packets: net.dropped(self.info.index),
-            duplicated_packets: net.duplicated(self.info.index),
             owd_mean_ms: self.delay.mean_ms().into(),
             owd_p99_ms: self.delay.percentile_ms(0.99).into(),
             ..FlowResult::default()

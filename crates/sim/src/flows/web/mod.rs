@@ -15,7 +15,7 @@ mod video_series;
 use super::algorithms::Algorithms;
 use super::connection::Side;
 use super::tcp::ConnectionFactory;
-use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
+use super::{APP, Flow, FlowInfo, RECEIVER, SENDER, common_parts};
 use crate::network::{Arrived as Packet, Network};
 use crate::record::FlowRecorder;
 use crate::tcp_meter::{Ends, TcpMeter};
@@ -379,13 +379,7 @@ impl WebFlow {
 }
 
 impl Flow for WebFlow {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info, recorder);
 
     fn on_timer(&mut self, timer: usize, net: &mut Network) {
         let now = net.now;
@@ -449,22 +443,8 @@ impl Flow for WebFlow {
         }
     }
 
-    fn recorder(&self) -> Option<&FlowRecorder> {
-        self.recorder.as_deref()
-    }
-
-    fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
-        self.recorder.as_deref_mut()
-    }
-
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let mut result = match self.result.take() {
-            Some(result) => *result,
-            None => self.metrics(net),
-        };
-        // A packet that was sent before the flow stopped may be dropped later.
-        result.dropped_packets = net.dropped(self.info.index);
-        result.duplicated_packets = net.duplicated(self.info.index);
+        let result = self.result.take().map_or_else(|| self.metrics(net), |result| *result);
         net.trace.tables.extend(self.recorder.take().into_iter().flat_map(|recorder| recorder.finish()));
         if let WebApp::Video(player, series) = &mut self.app
             && let Some(mut series) = series.take()

@@ -16,7 +16,7 @@ pub(crate) use tcp::TcpFactory;
 
 use super::connection::Side;
 use super::web::sum::Sum;
-use super::{APP, Flow, FlowInfo, SENDER};
+use super::{APP, Flow, FlowInfo, SENDER, common_parts};
 use crate::network::{Arrived, Network};
 use crate::tcp_meter::TcpMeter;
 use carrier::{Carrier, Factory};
@@ -304,13 +304,7 @@ impl<C: Carrier> WorkloadFlow<C> {
 }
 
 impl<C: Carrier> Flow for WorkloadFlow<C> {
-    fn info(&self) -> &FlowInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut FlowInfo {
-        &mut self.info
-    }
+    common_parts!(info);
 
     fn on_timer(&mut self, timer: usize, net: &mut Network) {
         match timer {
@@ -355,13 +349,6 @@ impl<C: Carrier> Flow for WorkloadFlow<C> {
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let mut result = match self.result.take() {
-            Some(result) => *result,
-            None => self.metrics(net),
-        };
-        // A packet that was sent before the flow stopped may be dropped later.
-        result.dropped_packets = net.dropped(self.info.index);
-        result.duplicated_packets = net.duplicated(self.info.index);
-        result
+        self.result.take().map_or_else(|| self.metrics(net), |result| *result)
     }
 }
