@@ -13,13 +13,6 @@ pyo3::create_exception!(
 pyo3::create_exception!(_core, RunError, PyRuntimeError, "A run that could not be started or failed.");
 pyo3::create_exception!(_core, CaptureError, PyRuntimeError, "A capture that could not be read.");
 
-/// Adds the exceptions to the module.
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("ParamError", m.py().get_type::<ParamError>())?;
-    m.add("RunError", m.py().get_type::<RunError>())?;
-    m.add("CaptureError", m.py().get_type::<CaptureError>())
-}
-
 /// Converts a refused name or parameter.
 pub(crate) fn refused(error: param::ParamError) -> PyErr {
     ParamError::new_err((error.name, error.message))

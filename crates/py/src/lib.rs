@@ -22,39 +22,37 @@ mod rows;
 mod run;
 mod voice;
 
-use pyo3::prelude::*;
-
 /// The Rust core of Dumbbell.
-#[pymodule]
-fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("version", env!("CARGO_PKG_VERSION"))?;
-    errors::register(m)?;
-    external::register(m)?;
-    m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
-    m.add_function(wrap_pyfunction!(rows::result_columns, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::check_wifi, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::lacking, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
-    m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
-    m.add_function(wrap_pyfunction!(voice::r_factor, m)?)?;
-    m.add_function(wrap_pyfunction!(voice::mos, m)?)?;
-    m.add_function(wrap_pyfunction!(run::run, m)?)?;
-    m.add_function(wrap_pyfunction!(run::plan_schema, m)?)?;
-    m.add_function(wrap_pyfunction!(external::library_calls, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::plan_uml_link, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::kernel_variants, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::bpf_variants, m)?)?;
-    m.add_class::<rows::RunRows>()?;
-    m.add_class::<run::RunOutput>()?;
-    m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
-    m.add_function(wrap_pyfunction!(capture::analyze_pair, m)?)?;
-    m.add_function(wrap_pyfunction!(capture::capture_rules, m)?)?;
-    m.add_function(wrap_pyfunction!(capture::capture_labels, m)?)?;
-    m.add_class::<capture::CaptureOutput>()?;
-    Ok(())
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "a name in Python")]
+    const version: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::capture::{CaptureOutput, analyze, analyze_pair, capture_labels, capture_rules};
+    #[pymodule_export]
+    use crate::errors::{CaptureError, ParamError, RunError};
+    #[pymodule_export]
+    use crate::external::abr::{AbrDownload, AbrView};
+    #[pymodule_export]
+    use crate::external::discipline::ExternalDiscipline;
+    #[pymodule_export]
+    use crate::external::events::{Ack, Congestion, ConnectionEvent, Lost, RateSample, Sent, Setup};
+    #[pymodule_export]
+    use crate::external::queue_objects::{QueueLink, QueuePacket};
+    #[pymodule_export]
+    use crate::external::{ExternalVariant, library_calls};
+    #[pymodule_export]
+    use crate::kernel::{bpf_variants, kernel_variants, plan_link, plan_tc, plan_uml, plan_uml_link};
+    #[pymodule_export]
+    use crate::parameters::{check, check_queue, check_wifi, lacking, nearest, parse};
+    #[pymodule_export]
+    use crate::registry::registry;
+    #[pymodule_export]
+    use crate::rows::{RunRows, result_columns};
+    #[pymodule_export]
+    use crate::run::{RunOutput, plan_schema, run};
+    #[pymodule_export]
+    use crate::voice::{mos, r_factor};
 }

@@ -2,7 +2,6 @@
 
 use super::exceptions::take_interrupt;
 use super::python_queue::PythonDiscipline;
-use super::queue_objects::{QueueLink, QueuePacket};
 use crate::errors::refused;
 use crate::parameters::entries;
 use dumbbell_qdisc::LinkInfo;
@@ -117,11 +116,4 @@ pub(crate) fn disciplines_by_name(disciplines: Option<&Bound<'_, PyDict>>) -> Py
         Ok((name.extract()?, Arc::clone(&discipline.get().external)))
     });
     pairs.collect()
-}
-
-/// Adds the classes to the module.
-pub(super) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<ExternalDiscipline>()?;
-    m.add_class::<QueueLink>()?;
-    m.add_class::<QueuePacket>()
 }

@@ -62,112 +62,64 @@ pub(crate) struct Ack {
     ev: cc::AckEvent,
 }
 
-#[pymethods]
-impl Ack {
+/// The getters of [`Ack`]: comment, name, type and value of each.
+macro_rules! getters_of_ack {
+    ($ack:ident: $($(#[$doc:meta])+ $name:ident: $type:ty = $value:expr;)+) => {
+        #[pymethods]
+        impl Ack {
+            $($(#[$doc])+
+            #[getter]
+            fn $name(&self) -> $type {
+                let $ack = self;
+                $value
+            })+
+        }
+    };
+}
+
+getters_of_ack! {
+    ack:
     /// Now, s of simulated time.
-    #[getter]
-    fn now(&self) -> f64 {
-        self.now.as_secs()
-    }
-
+    now: f64 = ack.now.as_secs();
     /// Bytes newly acknowledged cumulatively.
-    #[getter]
-    fn acked(&self) -> u64 {
-        self.ev.acked
-    }
-
+    acked: u64 = ack.ev.acked;
     /// Bytes newly delivered, cumulatively or by SACK.
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.ev.delivered
-    }
-
+    delivered: u64 = ack.ev.delivered;
     /// Round-trip time of the newest segment that this ACK covers and that was sent once, s; None without such a
     /// segment.
-    #[getter]
-    fn rtt(&self) -> Option<f64> {
-        self.ev.rtt.map(Dur::as_secs)
-    }
-
+    rtt: Option<f64> = ack.ev.rtt.map(Dur::as_secs);
     /// One-way delay of that segment, s, up to a constant; None without timestamps.
-    #[getter]
-    fn one_way(&self) -> Option<f64> {
-        self.ev.one_way
-    }
-
+    one_way: Option<f64> = ack.ev.one_way;
     /// Bytes in flight before this ACK.
-    #[getter]
-    fn flight(&self) -> u64 {
-        self.ev.flight
-    }
-
+    flight: u64 = ack.ev.flight;
     /// Bytes in flight after it.
-    #[getter]
-    fn inflight(&self) -> u64 {
-        self.ev.inflight
-    }
-
+    inflight: u64 = ack.ev.inflight;
     /// The oldest unacknowledged byte after it, as an offset from the initial sequence number.
-    #[getter]
-    fn snd_una(&self) -> u64 {
-        self.ev.snd_una
-    }
-
+    snd_una: u64 = ack.ev.snd_una;
     /// The next byte to be sent, as an offset from the initial sequence number.
-    #[getter]
-    fn snd_nxt(&self) -> u64 {
-        self.ev.snd_nxt
-    }
-
+    snd_nxt: u64 = ack.ev.snd_nxt;
     /// True if sending was limited by the congestion window, not by the application or the receiver.
-    #[getter]
-    fn cwnd_limited(&self) -> bool {
-        self.ev.cwnd_limited
-    }
-
+    cwnd_limited: bool = ack.ev.cwnd_limited;
     /// True during fast recovery: loss-based algorithms don't increase their window then.
-    #[getter]
-    fn in_recovery(&self) -> bool {
-        self.ev.in_recovery
-    }
-
+    in_recovery: bool = ack.ev.in_recovery;
     /// True while recovering from an RTO.
-    #[getter]
-    fn in_loss(&self) -> bool {
-        self.ev.in_loss
-    }
-
+    in_loss: bool = ack.ev.in_loss;
     /// True if segments were reordered or retransmitted and no loss is known (TCP_CA_Disorder in Linux).
-    #[getter]
-    fn disordered(&self) -> bool {
-        self.ev.disordered
-    }
-
+    disordered: bool = ack.ev.disordered;
     /// Bytes marked lost with this ACK.
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.ev.lost
-    }
-
+    lost: u64 = ack.ev.lost;
     /// Of the newly delivered bytes, those that the receiver reports as congestion-marked.
-    #[getter]
-    fn marked(&self) -> u64 {
-        self.ev.marked
-    }
-
+    marked: u64 = ack.ev.marked;
     /// The delivery-rate sample; None without one.
-    #[getter]
-    fn rate(&self) -> Option<RateSample> {
-        self.ev.rate.map(|r| RateSample {
-            delivered: r.delivered,
-            interval: r.interval.as_secs(),
-            prior_delivered: r.prior_delivered,
-            total_delivered: r.total_delivered,
-            sent_in_flight: r.sent_in_flight,
-            lost: r.lost,
-            app_limited: r.app_limited,
-        })
-    }
+    rate: Option<RateSample> = ack.ev.rate.map(|r| RateSample {
+        delivered: r.delivered,
+        interval: r.interval.as_secs(),
+        prior_delivered: r.prior_delivered,
+        total_delivered: r.total_delivered,
+        sent_in_flight: r.sent_in_flight,
+        lost: r.lost,
+        app_limited: r.app_limited,
+    });
 }
 
 impl Ack {
@@ -300,15 +252,4 @@ impl ConnectionEvent {
     pub(crate) fn cwnd_validation(ev: &cc::CwndValidation, cx: &cc::Cx) -> ConnectionEvent {
         ConnectionEvent { cwnd: Some(ev.cwnd), ssthresh: Some(ev.ssthresh), ..ConnectionEvent::at(cx) }
     }
-}
-
-/// Adds the classes to the module.
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Setup>()?;
-    m.add_class::<Ack>()?;
-    m.add_class::<RateSample>()?;
-    m.add_class::<Congestion>()?;
-    m.add_class::<Sent>()?;
-    m.add_class::<Lost>()?;
-    m.add_class::<ConnectionEvent>()
 }

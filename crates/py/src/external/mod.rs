@@ -1,13 +1,13 @@
 //! Algorithms that users write: congestion control and queue disciplines as Python classes or in libraries, rules for
 //! the bit rate as classes.
 
-mod abr;
-mod discipline;
-mod events;
+pub(crate) mod abr;
+pub(crate) mod discipline;
+pub(crate) mod events;
 mod exceptions;
 mod python_class;
 mod python_queue;
-mod queue_objects;
+pub(crate) mod queue_objects;
 
 use crate::errors::refused;
 use crate::parameters::entries;
@@ -144,13 +144,4 @@ fn static_columns(columns: Vec<String>) -> &'static [&'static str] {
 
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
-}
-
-/// Adds the classes to the module.
-pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<ExternalVariant>()?;
-    discipline::register(m)?;
-    m.add_class::<abr::AbrView>()?;
-    m.add_class::<abr::AbrDownload>()?;
-    events::register(m)
 }
