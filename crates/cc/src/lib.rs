@@ -42,7 +42,7 @@ pub use external::{External, Failure, validate_control};
 pub use registry::{build, find, registry};
 pub use variant::{Build, EcnUse, LossRecovery, Requirement, StackFeature, Variant};
 
-use dumbbell_units::{Dur, Rate};
+use dumbbell_units::{Dur, Rate, named};
 
 /// The result of a congestion control algorithm: how much may be in flight, and how fast it is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,70 +57,36 @@ pub struct Control {
     pub quantum: Option<u64>,
 }
 
-/// The phase of a congestion control algorithm, as traces and plots name it. The endpoint adds the phases of recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Phase {
-    /// cwnd is below ssthresh.
-    SlowStart,
-    /// Congestion avoidance.
-    Avoidance,
-    /// Fast recovery, from the first retransmission to its end.
-    Recovery,
-    /// From a retransmission timeout until all data that was outstanding then is acknowledged.
-    Loss,
-    /// BBR: the sending rate doubles each round trip until the delivery rate no longer grows.
-    Startup,
-    /// BBR: the queue of Startup drains.
-    Drain,
-    /// BBRv1: the cycle of pacing gains around the estimated bandwidth.
-    ProbeBw,
-    /// BBRv3 ProbeBW_DOWN: below the estimated bandwidth, so that the queue drains.
-    ProbeDown,
-    /// BBRv3 ProbeBW_CRUISE: at the estimated bandwidth.
-    Cruise,
-    /// BBRv3 ProbeBW_REFILL: the pipe is filled before probing.
-    Refill,
-    /// BBRv3 ProbeBW_UP: above the estimated bandwidth.
-    ProbeUp,
-    /// BBR: little data in flight, to measure the minimum RTT.
-    ProbeRtt,
-}
-
-impl Phase {
-    /// Every phase, in the order of its number.
-    pub const ALL: [Phase; 12] = [
-        Phase::SlowStart,
-        Phase::Avoidance,
-        Phase::Recovery,
-        Phase::Loss,
-        Phase::Startup,
-        Phase::Drain,
-        Phase::ProbeBw,
-        Phase::ProbeDown,
-        Phase::Cruise,
-        Phase::Refill,
-        Phase::ProbeUp,
-        Phase::ProbeRtt,
-    ];
-
-    /// Returns the name that traces and plots use.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::SlowStart => "slow start",
-            Phase::Avoidance => "congestion avoidance",
-            Phase::Recovery => "recovery",
-            Phase::Loss => "timeout",
-            Phase::Startup => "startup",
-            Phase::Drain => "drain",
-            Phase::ProbeBw => "probe bandwidth",
-            Phase::ProbeDown => "probe down",
-            Phase::Cruise => "cruise",
-            Phase::Refill => "refill",
-            Phase::ProbeUp => "probe up",
-            Phase::ProbeRtt => "probe RTT",
-        }
+named! {
+    /// The phase of a congestion control algorithm, as traces and plots name it. The endpoint adds the phases of
+    /// recovery.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Phase {
+        /// cwnd is below ssthresh.
+        SlowStart = "slow start",
+        /// Congestion avoidance.
+        Avoidance = "congestion avoidance",
+        /// Fast recovery, from the first retransmission to its end.
+        Recovery = "recovery",
+        /// From a retransmission timeout until all data that was outstanding then is acknowledged.
+        Loss = "timeout",
+        /// BBR: the sending rate doubles each round trip until the delivery rate no longer grows.
+        Startup = "startup",
+        /// BBR: the queue of Startup drains.
+        Drain = "drain",
+        /// BBRv1: the cycle of pacing gains around the estimated bandwidth.
+        ProbeBw = "probe bandwidth",
+        /// BBRv3 ProbeBW_DOWN: below the estimated bandwidth, so that the queue drains.
+        ProbeDown = "probe down",
+        /// BBRv3 ProbeBW_CRUISE: at the estimated bandwidth.
+        Cruise = "cruise",
+        /// BBRv3 ProbeBW_REFILL: the pipe is filled before probing.
+        Refill = "refill",
+        /// BBRv3 ProbeBW_UP: above the estimated bandwidth.
+        ProbeUp = "probe up",
+        /// BBR: little data in flight, to measure the minimum RTT.
+        ProbeRtt = "probe RTT",
     }
 }
 

@@ -7,7 +7,7 @@ use crate::named::Named;
 use crate::workload::WorkloadPlan;
 use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Dur, Time};
+use dumbbell_units::{Dur, Time, named};
 use dumbbell_wire::IpVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -276,31 +276,21 @@ pub enum AppPlan {
     },
 }
 
-/// Kinds of real programs.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum ProgramKind {
-    /// iperf3, client and server.
-    Iperf3,
-    /// The host's ping.
-    Ping,
-    /// curl or aioquic, and a web server.
-    Http,
-    /// A browser that plays a video, and a web server.
-    Video,
-    /// Commands given in the scenario.
-    Command,
-}
-
-impl ProgramKind {
-    fn name(self) -> &'static str {
-        match self {
-            ProgramKind::Iperf3 => "iperf3",
-            ProgramKind::Ping => "ping",
-            ProgramKind::Http => "http",
-            ProgramKind::Video => "video",
-            ProgramKind::Command => "command",
-        }
+named! {
+    /// Kinds of real programs.
+    #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ProgramKind {
+        /// iperf3, client and server.
+        Iperf3 = "iperf3",
+        /// The host's ping.
+        Ping = "ping",
+        /// curl or aioquic, and a web server.
+        Http = "http",
+        /// A browser that plays a video, and a web server.
+        Video = "video",
+        /// Commands given in the scenario.
+        Command = "command",
     }
 }
 

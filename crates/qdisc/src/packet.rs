@@ -1,6 +1,6 @@
 //! The fields of a packet that links and queue disciplines use, and the reasons for a drop.
 
-use dumbbell_units::Time;
+use dumbbell_units::{Time, named};
 use dumbbell_wire::Ecn;
 
 /// A packet in the network: the fields that links and queues need, and a handle to the rest. Owned, never cloned.
@@ -24,60 +24,34 @@ pub struct Packet {
     pub enqueued: Time,
 }
 
-/// The reason for a drop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum DropReason {
-    /// The queue was full.
-    Full,
-    /// An AQM dropped the packet before the queue was full.
-    Early,
-    /// An AQM drops every packet at this load (a forced drop in ns-2).
-    Forced,
-    /// Random loss of the link.
-    Loss,
-    /// A drop listed in the scenario.
-    Scripted,
-    /// The bucket of a policer was empty.
-    Policed,
-    /// The packet was corrupted on the wire.
-    Corrupted,
-    /// The link was down.
-    Outage,
-    /// Wi-Fi gave up after the last retry.
-    Retries,
+named! {
+    /// The reason for a drop, with its name in traces and tables.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum DropReason {
+        /// The queue was full.
+        Full = "full",
+        /// An AQM dropped the packet before the queue was full.
+        Early = "early",
+        /// An AQM drops every packet at this load (a forced drop in ns-2).
+        Forced = "forced",
+        /// Random loss of the link.
+        Loss = "loss",
+        /// A drop listed in the scenario.
+        Scripted = "scripted",
+        /// The bucket of a policer was empty.
+        Policed = "policed",
+        /// The packet was corrupted on the wire.
+        Corrupted = "corrupted",
+        /// The link was down.
+        Outage = "outage",
+        /// Wi-Fi gave up after the last retry.
+        Retries = "retries",
+    }
 }
 
 impl DropReason {
-    /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 9] = [
-        DropReason::Full,
-        DropReason::Early,
-        DropReason::Forced,
-        DropReason::Loss,
-        DropReason::Scripted,
-        DropReason::Policed,
-        DropReason::Corrupted,
-        DropReason::Outage,
-        DropReason::Retries,
-    ];
     /// The reasons on the wire: the packet had left the queue.
     pub const WIRE: [DropReason; 4] =
         [DropReason::Loss, DropReason::Corrupted, DropReason::Outage, DropReason::Retries];
-
-    /// Returns the name in traces and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            DropReason::Full => "full",
-            DropReason::Early => "early",
-            DropReason::Forced => "forced",
-            DropReason::Loss => "loss",
-            DropReason::Scripted => "scripted",
-            DropReason::Policed => "policed",
-            DropReason::Corrupted => "corrupted",
-            DropReason::Outage => "outage",
-            DropReason::Retries => "retries",
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The versions and their parameters: how a connection begins, and the lengths of messages and records.
 
+use dumbbell_units::named;
 use dumbbell_units::param::{Kind, ParamError, Params, Raw, Spec, specs, unknown_name};
 
 /// Bytes of a record's header [RFC 5246 §6.2.1, RFC 8446 §5.1].
@@ -78,28 +79,21 @@ const PARAMS_13: &[Spec] = specs! {
     RECORD;
 };
 
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// TLS 1.2.
-    Tls12,
-    /// TLS 1.3.
-    Tls13,
+named! {
+    /// A version of TLS, with its name in a scenario.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Version {
+        /// TLS 1.2.
+        Tls12 = "1.2",
+        /// TLS 1.3.
+        Tls13 = "1.3",
+    }
 }
 
 /// Every version; the last is the newest.
 pub const VERSIONS: &[Version] = &[Version::Tls12, Version::Tls13];
 
 impl Version {
-    /// Its name in a scenario.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Version::Tls12 => "1.2",
-            Version::Tls13 => "1.3",
-        }
-    }
-
     /// Its document.
     #[must_use]
     pub fn source(self) -> &'static str {

@@ -4,30 +4,20 @@
 //! discipline or a variant adds its private columns, all of type f64, from its registry row.
 
 use crate::{ColumnData, ColumnSlice, Table, TableSlice};
+use dumbbell_units::named;
 
-/// The type of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
-    /// See [`ColumnData::U64`].
-    U64,
-    /// See [`ColumnData::F64`].
-    F64,
-    /// See [`ColumnData::U32`].
-    U32,
-    /// See [`ColumnData::U8`].
-    U8,
-}
-
-impl ColumnType {
-    /// Returns the name of the type in NumPy.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ColumnType::U64 => "uint64",
-            ColumnType::F64 => "float64",
-            ColumnType::U32 => "uint32",
-            ColumnType::U8 => "uint8",
-        }
+named! {
+    /// The type of a column's values, with its name in NumPy.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ColumnType {
+        /// See [`ColumnData::U64`].
+        U64 = "uint64",
+        /// See [`ColumnData::F64`].
+        F64 = "float64",
+        /// See [`ColumnData::U32`].
+        U32 = "uint32",
+        /// See [`ColumnData::U8`].
+        U8 = "uint8",
     }
 }
 

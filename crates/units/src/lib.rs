@@ -21,7 +21,43 @@ mod rate;
 mod size;
 mod time;
 
-/// Declares methods of a struct that take `&self` alone: comment, name, type and value of each; `$this` stands for self.
+/// Declares an enum whose values have names: `ALL` has the values in order, `name` and `Display` show their names, and
+/// `from_name` finds a value.
+#[macro_export]
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $enum:ident { $($(#[$of:meta])* $value:ident = $name:literal,)+ }) => {
+        $(#[$meta])*
+        $vis enum $enum {
+            $($(#[$of])* $value,)+
+        }
+
+        impl $enum {
+            /// Every value, in the order of the declaration.
+            pub const ALL: [$enum; [$($enum::$value),+].len()] = [$($enum::$value),+];
+
+            /// The name of this value.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($enum::$value => $name,)+ }
+            }
+
+            /// The value of a name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<$enum> {
+                $enum::ALL.into_iter().find(|value| value.name() == name)
+            }
+        }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+/// Declares methods of a struct that take `&self` alone: comment, name, type and value of each; `$this` is the name of
+/// self in the values.
 #[macro_export]
 macro_rules! getters {
     ($this:ident: $owner:ident; $($(#[$doc:meta])+ $name:ident: $type:ty = $value:expr;)+) => {

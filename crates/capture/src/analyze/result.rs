@@ -12,74 +12,37 @@ use crate::dissect::Tunnel;
 use crate::table::Table;
 use crate::udp::Conversation;
 use crate::{Damage, PacketLengths, Properties};
-use dumbbell_units::Dur;
+use dumbbell_units::{Dur, named};
 
 /// Connections whose records are unpacked at a time.
 const PAGE: usize = 4_096;
 
-/// A table of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// One row for each direction of each TCP connection.
-    Flows,
-    /// One row for each direction of each UDP conversation.
-    Udp,
-    /// One row for each QUIC connection among them.
-    Quic,
-    /// One row for each direction and interval.
-    Series,
-    /// One row for each phase of each direction.
-    Phases,
-    /// One row for each long transfer: its probable congestion control.
-    Classes,
-    /// One row for each round of those transfers.
-    Rounds,
-    /// One row for each interval, over all frames.
-    Total,
-    /// One row for each pair of addresses.
-    Ip,
-    /// One row for each address.
-    Endpoints,
-    /// One row for each address with a name in the capture.
-    Names,
-}
-
-impl Kind {
-    /// All tables.
-    pub const ALL: [Self; 11] = [
-        Self::Flows,
-        Self::Udp,
-        Self::Quic,
-        Self::Series,
-        Self::Phases,
-        Self::Classes,
-        Self::Rounds,
-        Self::Total,
-        Self::Ip,
-        Self::Endpoints,
-        Self::Names,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Flows => "flows",
-            Self::Udp => "udp",
-            Self::Quic => "quic",
-            Self::Series => "series",
-            Self::Phases => "phases",
-            Self::Classes => "classify",
-            Self::Rounds => "rounds",
-            Self::Total => "total",
-            Self::Ip => "ip",
-            Self::Endpoints => "endpoints",
-            Self::Names => "names",
-        }
-    }
-
-    /// The table of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+named! {
+    /// A table of the result.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// One row for each direction of each TCP connection.
+        Flows = "flows",
+        /// One row for each direction of each UDP conversation.
+        Udp = "udp",
+        /// One row for each QUIC connection among them.
+        Quic = "quic",
+        /// One row for each direction and interval.
+        Series = "series",
+        /// One row for each phase of each direction.
+        Phases = "phases",
+        /// One row for each long transfer: its probable congestion control.
+        Classes = "classify",
+        /// One row for each round of those transfers.
+        Rounds = "rounds",
+        /// One row for each interval, over all frames.
+        Total = "total",
+        /// One row for each pair of addresses.
+        Ip = "ip",
+        /// One row for each address.
+        Endpoints = "endpoints",
+        /// One row for each address with a name in the capture.
+        Names = "names",
     }
 }
 

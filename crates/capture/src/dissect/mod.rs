@@ -29,6 +29,7 @@ pub use names::{Named, ip_protocol};
 pub use tcp::TcpView;
 pub use udp::UdpView;
 
+use dumbbell_units::named;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use dumbbell_wire::Ecn;
@@ -95,78 +96,55 @@ pub struct Ip {
     pub reassembled: bool,
 }
 
-/// A tunnel protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tunnel {
-    /// GRE (IP protocol 47, UDP port 4754).
-    Gre,
-    /// IPv4 or IPv6 in IP (IP protocols 4 and 41).
-    IpInIp,
-    /// Ethernet in IP (IP protocols 97 and 143).
-    EtherIp,
-    /// MPLS in IP (IP protocol 137).
-    MplsInIp,
-    /// MPLS in UDP (port 6635).
-    MplsInUdp,
-    /// VXLAN (UDP port 4789).
-    Vxlan,
-    /// VXLAN-GPE (UDP port 4790).
-    VxlanGpe,
-    /// Geneve (UDP port 6081).
-    Geneve,
-    /// GTP-U (UDP port 2152).
-    GtpU,
-    /// L2TP (UDP port 1701, IP protocol 115); version 3 is not decapsulated.
-    L2tp,
-    /// LISP (UDP port 4341).
-    Lisp,
-    /// Teredo (UDP port 3544).
-    Teredo,
-    /// TZSP (UDP port 37008).
-    Tzsp,
-    /// Network Service Header (EtherType 0x894f, and in other tunnels).
-    Nsh,
-    /// CAPWAP data (UDP port 5247); not decapsulated.
-    Capwap,
-    /// IPsec's encrypted payload (IP protocol 50, UDP port 4500); not decapsulated.
-    Esp,
-    /// IP payload compression (IP protocol 108); not decapsulated.
-    IpComp,
-    /// WireGuard (UDP port 51820); not decapsulated.
-    WireGuard,
-    /// MACsec (EtherType 0x88e5); not decapsulated if the frame is encrypted.
-    Macsec,
+named! {
+    /// A tunnel protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Tunnel {
+        /// GRE (IP protocol 47, UDP port 4754).
+        Gre = "GRE",
+        /// IPv4 or IPv6 in IP (IP protocols 4 and 41).
+        IpInIp = "IP in IP",
+        /// Ethernet in IP (IP protocols 97 and 143).
+        EtherIp = "EtherIP",
+        /// MPLS in IP (IP protocol 137).
+        MplsInIp = "MPLS in IP",
+        /// MPLS in UDP (port 6635).
+        MplsInUdp = "MPLS in UDP",
+        /// VXLAN (UDP port 4789).
+        Vxlan = "VXLAN",
+        /// VXLAN-GPE (UDP port 4790).
+        VxlanGpe = "VXLAN-GPE",
+        /// Geneve (UDP port 6081).
+        Geneve = "Geneve",
+        /// GTP-U (UDP port 2152).
+        GtpU = "GTP-U",
+        /// L2TP (UDP port 1701, IP protocol 115); version 3 is not decapsulated.
+        L2tp = "L2TP",
+        /// LISP (UDP port 4341).
+        Lisp = "LISP",
+        /// Teredo (UDP port 3544).
+        Teredo = "Teredo",
+        /// TZSP (UDP port 37008).
+        Tzsp = "TZSP",
+        /// Network Service Header (EtherType 0x894f, and in other tunnels).
+        Nsh = "NSH",
+        /// CAPWAP data (UDP port 5247); not decapsulated.
+        Capwap = "CAPWAP",
+        /// IPsec's encrypted payload (IP protocol 50, UDP port 4500); not decapsulated.
+        Esp = "ESP",
+        /// IP payload compression (IP protocol 108); not decapsulated.
+        IpComp = "IPComp",
+        /// WireGuard (UDP port 51820); not decapsulated.
+        WireGuard = "WireGuard",
+        /// MACsec (EtherType 0x88e5); not decapsulated if the frame is encrypted.
+        Macsec = "MACsec",
+    }
 }
 
 impl Tunnel {
     /// True if it can be decapsulated.
     pub fn is_readable(self) -> bool {
         !matches!(self, Self::Capwap | Self::Esp | Self::IpComp | Self::WireGuard | Self::Macsec)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gre => "GRE",
-            Self::IpInIp => "IP in IP",
-            Self::EtherIp => "EtherIP",
-            Self::MplsInIp => "MPLS in IP",
-            Self::MplsInUdp => "MPLS in UDP",
-            Self::Vxlan => "VXLAN",
-            Self::VxlanGpe => "VXLAN-GPE",
-            Self::Geneve => "Geneve",
-            Self::GtpU => "GTP-U",
-            Self::L2tp => "L2TP",
-            Self::Lisp => "LISP",
-            Self::Teredo => "Teredo",
-            Self::Tzsp => "TZSP",
-            Self::Nsh => "NSH",
-            Self::Capwap => "CAPWAP",
-            Self::Esp => "ESP",
-            Self::IpComp => "IPComp",
-            Self::WireGuard => "WireGuard",
-            Self::Macsec => "MACsec",
-        }
     }
 }
 

@@ -14,6 +14,7 @@
 
 use super::side::{LIMITS, Limit, Side};
 use crate::pack::{fields, variants};
+use dumbbell_units::named;
 use dumbbell_wire::seq::le;
 
 /// Most rounds kept of a direction.
@@ -57,37 +58,24 @@ pub struct Round {
     pub limit: Limit,
 }
 
-/// The state of the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PhaseKind {
-    /// Slow start: the window grows by a factor in each round.
-    SlowStart,
-    /// Congestion avoidance: slow or no growth.
-    Avoidance,
-    /// Fast recovery, after duplicate ACKs or SACK.
-    Recovery,
-    /// Waiting for the retransmission timer, and recovery after it.
-    Timeout,
-    /// Limited by the application.
-    Application,
-    /// Limited by the receive window.
-    Window,
-    /// No data outstanding.
-    Idle,
-}
-
-impl PhaseKind {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SlowStart => "slow start",
-            Self::Avoidance => "congestion avoidance",
-            Self::Recovery => "recovery",
-            Self::Timeout => "timeout",
-            Self::Application => "application-limited",
-            Self::Window => "receiver-limited",
-            Self::Idle => "idle",
-        }
+named! {
+    /// The state of the sender.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PhaseKind {
+        /// Slow start: the window grows by a factor in each round.
+        SlowStart = "slow start",
+        /// Congestion avoidance: slow or no growth.
+        Avoidance = "congestion avoidance",
+        /// Fast recovery, after duplicate ACKs or SACK.
+        Recovery = "recovery",
+        /// Waiting for the retransmission timer, and recovery after it.
+        Timeout = "timeout",
+        /// Limited by the application.
+        Application = "application-limited",
+        /// Limited by the receive window.
+        Window = "receiver-limited",
+        /// No data outstanding.
+        Idle = "idle",
     }
 }
 

@@ -6,40 +6,30 @@
 use super::sketch::Sketch;
 use crate::pack::{fields, variants};
 use crate::tcp::label::LABELS;
+use dumbbell_units::named;
 use dumbbell_wire::seq;
 
-/// The reason that the sender does not send more at a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Limit {
-    /// No sent data is unacknowledged.
-    #[default]
-    Idle,
-    /// Sent data is unacknowledged, but the last segment was not full: the application has no more data.
-    Application,
-    /// Less than one full segment fits into the rest of the receive window.
-    Window,
-    /// Loss recovery is in progress.
-    Recovery,
-    /// None of these: the congestion window, or pacing.
-    Network,
-}
-
-impl Limit {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Application => "application",
-            Self::Window => "window",
-            Self::Recovery => "recovery",
-            Self::Network => "network",
-        }
+named! {
+    /// The reason that the sender does not send more at a time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Limit {
+        /// No sent data is unacknowledged.
+        #[default]
+        Idle = "idle",
+        /// Sent data is unacknowledged, but the last segment was not full: the application has no more data.
+        Application = "application",
+        /// Less than one full segment fits into the rest of the receive window.
+        Window = "window",
+        /// Loss recovery is in progress.
+        Recovery = "recovery",
+        /// None of these: the congestion window, or pacing.
+        Network = "network",
     }
 }
 
 /// Number of [`Limit`]s.
-pub const LIMITS: usize = 5;
+pub const LIMITS: usize = Limit::ALL.len();
 
 /// Statistics of one direction. Bytes are payload bytes unless the field states otherwise.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Opens a stream: detects gzip, Zstandard and LZ4 by their magic numbers (RFC 1952, RFC 8878, LZ4 frame format) and
 //! decompresses them in a second thread (on the calling thread in WebAssembly, which has one).
 
+use dumbbell_units::named;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,25 +14,16 @@ use super::decompress_zstd::Zstd;
 #[cfg(not(target_family = "wasm"))]
 use super::read_ahead::ReadAhead;
 
-/// A compression format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Compression {
-    /// gzip, also with several members.
-    Gzip,
-    /// Zstandard.
-    Zstd,
-    /// LZ4 in its frame format.
-    Lz4,
-}
-
-impl Compression {
-    /// Its name in Wireshark.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-            Self::Lz4 => "lz4",
-        }
+named! {
+    /// A compression format, with its name in Wireshark.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Compression {
+        /// gzip, also with several members.
+        Gzip = "gzip",
+        /// Zstandard.
+        Zstd = "zstd",
+        /// LZ4 in its frame format.
+        Lz4 = "lz4",
     }
 }
 

@@ -1,14 +1,18 @@
 //! Counters over the frames of a file: the input of the capture properties, besides sections and interfaces.
 
-/// A file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// pcap with microseconds.
-    Pcap,
-    /// pcap with nanoseconds.
-    PcapNanoseconds,
-    /// pcapng.
-    Pcapng,
+use dumbbell_units::named;
+
+named! {
+    /// A file format, with its short name in Wireshark.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Kind {
+        /// pcap with microseconds.
+        Pcap = "pcap",
+        /// pcap with nanoseconds.
+        PcapNanoseconds = "nsecpcap",
+        /// pcapng.
+        Pcapng = "pcapng",
+    }
 }
 
 impl Kind {
@@ -18,15 +22,6 @@ impl Kind {
             Self::Pcap => "Wireshark/tcpdump/... - pcap",
             Self::PcapNanoseconds => "Wireshark/tcpdump/... - nanosecond pcap",
             Self::Pcapng => "Wireshark/... - pcapng",
-        }
-    }
-
-    /// Its short name in Wireshark.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pcap => "pcap",
-            Self::PcapNanoseconds => "nsecpcap",
-            Self::Pcapng => "pcapng",
         }
     }
 }

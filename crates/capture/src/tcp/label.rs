@@ -1,87 +1,48 @@
 //! The labels of segments: the names of the `tcp.analysis` fields of Wireshark [Wireshark packet-tcp.c].
 
+use dumbbell_units::named;
 use std::fmt;
 
-/// A label, named as the field `tcp.analysis.NAME`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Label {
-    /// "Retransmission": plain, fast or spurious.
-    Retransmission,
-    /// "Fast Retransmission": after duplicate ACKs.
-    FastRetransmission,
-    /// "Spurious Retransmission": the data was acknowledged already.
-    SpuriousRetransmission,
-    /// "Out-Of-Order": after a segment with higher sequence numbers, soon enough for reordering.
-    OutOfOrder,
-    /// "Previous segment not captured".
-    LostSegment,
-    /// "ACKed unseen segment".
-    AckLostSegment,
-    /// "Dup ACK".
-    DuplicateAck,
-    /// "ZeroWindow": the receive window is 0.
-    ZeroWindow,
-    /// "ZeroWindowProbe": one byte beyond a zero window.
-    ZeroWindowProbe,
-    /// "ZeroWindowProbeAck": the answer to a probe, with a zero window.
-    ZeroWindowProbeAck,
-    /// "Window Full": the segment fills the receive window.
-    WindowFull,
-    /// "Window Update": an ACK that only changes the window.
-    WindowUpdate,
-    /// "Keep-Alive".
-    KeepAlive,
-    /// "Keep-Alive ACK".
-    KeepAliveAck,
-    /// "Port numbers reused": a new connection on the ports of an earlier one.
-    ReusedPorts,
+named! {
+    /// A label, named as the field `tcp.analysis.NAME`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Label {
+        /// "Retransmission": plain, fast or spurious.
+        Retransmission = "retransmission",
+        /// "Fast Retransmission": after duplicate ACKs.
+        FastRetransmission = "fast_retransmission",
+        /// "Spurious Retransmission": the data was acknowledged already.
+        SpuriousRetransmission = "spurious_retransmission",
+        /// "Out-Of-Order": after a segment with higher sequence numbers, soon enough for reordering.
+        OutOfOrder = "out_of_order",
+        /// "Previous segment not captured".
+        LostSegment = "lost_segment",
+        /// "ACKed unseen segment".
+        AckLostSegment = "ack_lost_segment",
+        /// "Dup ACK".
+        DuplicateAck = "duplicate_ack",
+        /// "ZeroWindow": the receive window is 0.
+        ZeroWindow = "zero_window",
+        /// "ZeroWindowProbe": one byte beyond a zero window.
+        ZeroWindowProbe = "zero_window_probe",
+        /// "ZeroWindowProbeAck": the answer to a probe, with a zero window.
+        ZeroWindowProbeAck = "zero_window_probe_ack",
+        /// "Window Full": the segment fills the receive window.
+        WindowFull = "window_full",
+        /// "Window Update": an ACK that only changes the window.
+        WindowUpdate = "window_update",
+        /// "Keep-Alive".
+        KeepAlive = "keep_alive",
+        /// "Keep-Alive ACK".
+        KeepAliveAck = "keep_alive_ack",
+        /// "Port numbers reused": a new connection on the ports of an earlier one.
+        ReusedPorts = "reused_ports",
+    }
 }
 
 /// Number of labels.
-pub const LABELS: usize = 15;
-
-impl Label {
-    /// All labels, in the order of their bits.
-    pub const ALL: [Self; LABELS] = [
-        Self::Retransmission,
-        Self::FastRetransmission,
-        Self::SpuriousRetransmission,
-        Self::OutOfOrder,
-        Self::LostSegment,
-        Self::AckLostSegment,
-        Self::DuplicateAck,
-        Self::ZeroWindow,
-        Self::ZeroWindowProbe,
-        Self::ZeroWindowProbeAck,
-        Self::WindowFull,
-        Self::WindowUpdate,
-        Self::KeepAlive,
-        Self::KeepAliveAck,
-        Self::ReusedPorts,
-    ];
-
-    /// The NAME of its field `tcp.analysis.NAME`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Retransmission => "retransmission",
-            Self::FastRetransmission => "fast_retransmission",
-            Self::SpuriousRetransmission => "spurious_retransmission",
-            Self::OutOfOrder => "out_of_order",
-            Self::LostSegment => "lost_segment",
-            Self::AckLostSegment => "ack_lost_segment",
-            Self::DuplicateAck => "duplicate_ack",
-            Self::ZeroWindow => "zero_window",
-            Self::ZeroWindowProbe => "zero_window_probe",
-            Self::ZeroWindowProbeAck => "zero_window_probe_ack",
-            Self::WindowFull => "window_full",
-            Self::WindowUpdate => "window_update",
-            Self::KeepAlive => "keep_alive",
-            Self::KeepAliveAck => "keep_alive_ack",
-            Self::ReusedPorts => "reused_ports",
-        }
-    }
-}
+pub const LABELS: usize = Label::ALL.len();
 
 /// A set of labels; the bit of a label is its number in [`Label::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -132,34 +93,17 @@ impl fmt::Display for Labels {
     }
 }
 
-/// A rule set for the labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Rules {
-    /// The rules of Wireshark 4.0.
-    Wireshark40,
-    /// The rules of Wireshark 4.4.
-    #[default]
-    Wireshark44,
-    /// Retransmissions and reordering from the history of the connection (`tcp/history`); all other labels as in
-    /// Wireshark 4.4.
-    Dumbbell,
-}
-
-impl Rules {
-    /// All rule sets.
-    pub const ALL: [Self; 3] = [Self::Wireshark40, Self::Wireshark44, Self::Dumbbell];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wireshark40 => "wireshark-4.0",
-            Self::Wireshark44 => "wireshark-4.4",
-            Self::Dumbbell => "dumbbell",
-        }
-    }
-
-    /// The rule set of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| r.name() == name)
+named! {
+    /// A rule set for the labels, with its name on the command line.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum Rules {
+        /// The rules of Wireshark 4.0.
+        Wireshark40 = "wireshark-4.0",
+        /// The rules of Wireshark 4.4.
+        #[default]
+        Wireshark44 = "wireshark-4.4",
+        /// Retransmissions and reordering from the history of the connection (`tcp/history`); all other labels as in
+        /// Wireshark 4.4.
+        Dumbbell = "dumbbell",
     }
 }

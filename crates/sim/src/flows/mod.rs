@@ -115,8 +115,8 @@ pub(crate) trait Flow: Send {
     fn recorder_mut(&mut self) -> Option<&mut FlowRecorder> {
         None
     }
-    /// Returns the results, without the values that [`crate::Simulation::finish`] fills in for every flow, and moves the
-    /// flow's series to the network's trace.
+    /// Returns the results, without the values that [`crate::Simulation::finish`] fills in for every flow, and moves
+    /// the flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;
 }
 

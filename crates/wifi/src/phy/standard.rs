@@ -11,28 +11,30 @@
 //! Times in µs. DIFS = SIFS + 2 slots, AIFS = SIFS + AIFSN slots; 3 is the AIFSN of best effort, which 11n and 11ac
 //! use.
 
-use dumbbell_units::Dur;
+use dumbbell_units::{Dur, named};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A standard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum Standard {
-    /// 1 to 11 Mbit/s, 2.4 GHz.
-    #[serde(rename = "11b")]
-    B,
-    /// 6 to 54 Mbit/s, 5 GHz.
-    #[serde(rename = "11a")]
-    A,
-    /// 6 to 54 Mbit/s, 2.4 GHz, without 11b stations.
-    #[serde(rename = "11g")]
-    G,
-    /// HT.
-    #[serde(rename = "11n")]
-    N,
-    /// VHT.
-    #[serde(rename = "11ac")]
-    Ac,
+named! {
+    /// A standard.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+    pub enum Standard {
+        /// 1 to 11 Mbit/s, 2.4 GHz.
+        #[serde(rename = "11b")]
+        B = "11b",
+        /// 6 to 54 Mbit/s, 5 GHz.
+        #[serde(rename = "11a")]
+        A = "11a",
+        /// 6 to 54 Mbit/s, 2.4 GHz, without 11b stations.
+        #[serde(rename = "11g")]
+        G = "11g",
+        /// HT.
+        #[serde(rename = "11n")]
+        N = "11n",
+        /// VHT.
+        #[serde(rename = "11ac")]
+        Ac = "11ac",
+    }
 }
 
 /// Times of a standard.
@@ -44,18 +46,6 @@ pub struct Timing {
     pub sifs: Dur,
     /// Silence after each frame that counts as a part of it.
     pub signal_extension: Dur,
-}
-
-impl std::fmt::Display for Standard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Standard::B => "11b",
-            Standard::A => "11a",
-            Standard::G => "11g",
-            Standard::N => "11n",
-            Standard::Ac => "11ac",
-        })
-    }
 }
 
 impl Standard {
@@ -71,18 +61,6 @@ impl Standard {
             Standard::B => of(20, 10, 0),
             Standard::G => of(9, 10, 6),
             Standard::A | Standard::N | Standard::Ac => of(9, 16, 0),
-        }
-    }
-
-    /// Name in a scenario.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Standard::B => "11b",
-            Standard::A => "11a",
-            Standard::G => "11g",
-            Standard::N => "11n",
-            Standard::Ac => "11ac",
         }
     }
 
