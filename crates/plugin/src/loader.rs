@@ -38,17 +38,12 @@ pub struct ParameterInfo {
 }
 
 /// A variant that was loaded from a library.
+#[derive(Debug)]
 pub struct LoadedVariant {
     variant: &'static Variant,
     params: Vec<ParameterInfo>,
     vtable: VTable,
     library: watch::Library,
-}
-
-impl fmt::Debug for LoadedVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedVariant").field("name", &self.variant.name).finish_non_exhaustive()
-    }
 }
 
 /// Loads the variant of a library; plans and results use `name` for it.
@@ -181,6 +176,7 @@ impl External for LoadedVariant {
 }
 
 /// An algorithm of one connection, behind a pointer into the library. After each event it keeps the library's reply.
+#[derive(Debug)]
 struct LoadedAlgorithm {
     algorithm: *mut c_void,
     vtable: VTable,
@@ -195,12 +191,6 @@ struct LoadedAlgorithm {
 
 // SAFETY: the pointer refers to a `Box<dyn CongestionControl>`, which is `Send`, and is used through this owner only.
 unsafe impl Send for LoadedAlgorithm {}
-
-impl fmt::Debug for LoadedAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedAlgorithm").field("control", &self.control).finish_non_exhaustive()
-    }
-}
 
 impl Drop for LoadedAlgorithm {
     fn drop(&mut self) {

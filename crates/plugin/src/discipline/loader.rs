@@ -11,11 +11,11 @@ use dumbbell_units::Time;
 use dumbbell_units::param::{ParamError, Raw};
 use libloading::Library;
 use std::ffi::c_void;
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A queue discipline that was loaded from a library.
+#[derive(Debug)]
 pub struct LoadedDiscipline {
     name: Arc<str>,
     title: String,
@@ -23,12 +23,6 @@ pub struct LoadedDiscipline {
     columns: &'static [&'static str],
     vtable: VTable,
     library: watch::Library,
-}
-
-impl fmt::Debug for LoadedDiscipline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedDiscipline").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 type InterfaceFn = extern "C" fn() -> u32;
@@ -149,6 +143,7 @@ impl External for LoadedDiscipline {
 }
 
 /// The discipline of one queue, behind a pointer into the library.
+#[derive(Debug)]
 struct LoadedQueue {
     queue: *mut c_void,
     vtable: VTable,
@@ -164,12 +159,6 @@ struct LoadedQueue {
 // SAFETY: the pointer refers to a box of a `Qdisc`, which is `Send`, and its context, and is used through this owner
 // only.
 unsafe impl Send for LoadedQueue {}
-
-impl fmt::Debug for LoadedQueue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedQueue").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 impl Drop for LoadedQueue {
     fn drop(&mut self) {

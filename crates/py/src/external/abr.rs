@@ -50,15 +50,10 @@ pub(crate) struct AbrDownload {
 }
 
 /// A rule implemented as a Python class.
+#[derive(Debug)]
 struct PythonRule {
     class: Py<PyType>,
     file: Arc<str>,
-}
-
-impl fmt::Debug for PythonRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonRule").field("file", &self.file).finish_non_exhaustive()
-    }
 }
 
 /// Returns the rules by the names that plans give them; each is a class and its file.

@@ -14,7 +14,6 @@ use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use pyo3::{PyClass, intern};
-use std::fmt;
 use std::sync::Arc;
 
 /// The optional methods that a class defines, besides `on_ack` and `on_congestion`.
@@ -31,18 +30,13 @@ struct Defines {
 }
 
 /// A variant implemented as a Python class.
+#[derive(Debug)]
 pub(crate) struct PythonVariant {
     variant: &'static Variant,
     class: Py<PyType>,
     class_name: Arc<str>,
     file: Arc<str>,
     defines: Defines,
-}
-
-impl fmt::Debug for PythonVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonVariant").field("name", &self.variant.name).finish_non_exhaustive()
-    }
 }
 
 impl PythonVariant {
@@ -123,6 +117,7 @@ pub(super) fn keywords<'py>(py: Python<'py>, given: &[(String, Raw)]) -> PyResul
 }
 
 /// The algorithm of one connection: an instance of the class.
+#[derive(Debug)]
 struct PythonAlgorithm {
     object: Py<PyAny>,
     /// The names of its class and file, for errors.
@@ -134,12 +129,6 @@ struct PythonAlgorithm {
     initial_window: f64,
     control: Control,
     failure: Failure,
-}
-
-impl fmt::Debug for PythonAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonAlgorithm").field("control", &self.control).finish_non_exhaustive()
-    }
 }
 
 impl PythonAlgorithm {

@@ -14,10 +14,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3::{PyErr, intern};
-use std::fmt;
 use std::sync::Arc;
 
 /// A discipline implemented as a Python class.
+#[derive(Debug)]
 pub(crate) struct PythonDiscipline {
     class: Py<PyType>,
     /// File and class, for messages.
@@ -26,12 +26,6 @@ pub(crate) struct PythonDiscipline {
     columns: &'static [&'static str],
     has_next_ready: bool,
     has_observe: bool,
-}
-
-impl fmt::Debug for PythonDiscipline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonDiscipline").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 impl PythonDiscipline {
@@ -79,6 +73,7 @@ impl External for PythonDiscipline {
 }
 
 /// The discipline of one queue: an instance of the class.
+#[derive(Debug)]
 struct PythonQueue {
     object: Py<PyAny>,
     link: Py<QueueLink>,
@@ -87,12 +82,6 @@ struct PythonQueue {
     columns: &'static [&'static str],
     has_next_ready: bool,
     has_observe: bool,
-}
-
-impl fmt::Debug for PythonQueue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonQueue").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 impl PythonQueue {
