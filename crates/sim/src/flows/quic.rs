@@ -4,16 +4,17 @@
 use super::algorithms::Algorithms;
 use super::connection::Side;
 use super::source::Source;
+use super::transfers::Transfers;
 use super::{APP, Flow, FlowInfo, RECEIVER, SENDER, common_parts};
 use crate::capture::addresses;
 use crate::network::{Arrived, Network};
 use crate::qlog::ConnectionLog;
 use crate::record::FlowRecorder;
 use crate::tcp_meter::{Ends, TcpMeter};
-use dumbbell_plan::{AppPlan, FlowResult, QlogVersion, Transfer};
+use dumbbell_plan::{AppPlan, FlowResult, QlogVersion};
 use dumbbell_quic::{Config, Endpoint, Role};
+use dumbbell_units::Time;
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Dur, Time};
 
 /// Data of a stream without end, bytes: more than any run sends, and the sum over 100 streams fits.
 pub(crate) const ENDLESS: u64 = 1 << 56;
@@ -28,16 +29,6 @@ pub(crate) struct QuicApplication {
 impl QuicApplication {
     fn is_page(&self) -> bool {
         matches!(self.plan, AppPlan::Page { .. })
-    }
-
-    /// Bytes of a transfer, number of transfers (0: no limit), time from start to start; None for other applications.
-    fn transfer(&self) -> Option<(u64, u64, Dur)> {
-        match self.plan {
-            AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
-                Some((bytes, repeat, Dur(every_ns)))
-            }
-            _ => None,
-        }
     }
 }
 
@@ -55,13 +46,7 @@ pub(crate) struct QuicFlow {
     answered: bool,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
-    begun: u64,
-    completed: u64,
-    begun_at: Time,
-    first_begun_at: Time,
-    completed_at: Time,
-    /// Index of the running transfer in the run's list.
-    running: Option<usize>,
+    transfers: Option<Transfers>,
     /// Writes of the application so far: they go to the streams in turn.
     writes: u64,
     meter: TcpMeter,
@@ -89,6 +74,7 @@ impl QuicFlow {
         let (sender, receiver) = (end(Role::Client), end(Role::Server));
         QuicFlow {
             info,
+            transfers: Transfers::of(&app.plan),
             app,
             config,
             algorithms,
@@ -98,12 +84,6 @@ impl QuicFlow {
             open: false,
             answered: false,
             timers: [Time::NEVER; 2],
-            begun: 0,
-            completed: 0,
-            begun_at: Time::ZERO,
-            first_begun_at: Time::ZERO,
-            completed_at: Time::ZERO,
-            running: None,
             writes: 0,
             meter: TcpMeter::new(),
             recorder,
@@ -131,8 +111,8 @@ impl QuicFlow {
         self.ends.sender = self.endpoint(of_sender);
         self.ends.receiver = self.endpoint(of_receiver);
         (self.open, self.answered) = (true, false);
-        if let Some((bytes, ..)) = self.app.transfer() {
-            self.begin_transfer(bytes, net);
+        if let Some(transfers) = &mut self.transfers {
+            transfers.begin(&self.info, net);
         }
         self.ends.sender.open(now);
         self.ends.receiver.open(now);
@@ -171,23 +151,6 @@ impl QuicFlow {
         if let Some(logs) = self.logs.take() {
             net.qlogs.extend([logs.sender.finish(), logs.receiver.finish()]);
         }
-    }
-
-    fn begin_transfer(&mut self, bytes: u64, net: &mut Network) {
-        if self.begun == 0 {
-            self.first_begun_at = net.now;
-        }
-        self.running = Some(net.transfers.len());
-        net.transfers.push(Transfer {
-            flow: self.info.name.clone(),
-            number: self.begun,
-            start_s: net.now.as_secs(),
-            end_s: None,
-            bytes,
-            ..Transfer::default()
-        });
-        self.begun += 1;
-        self.begun_at = net.now;
     }
 
     /// Divides data over the streams, and ends them.
@@ -263,25 +226,19 @@ impl QuicFlow {
     }
 
     fn check_completion(&mut self, net: &mut Network) {
-        if let (Some((bytes, ..)), Some(running)) = (self.app.transfer(), self.running)
-            && self.ends.receiver.delivered() >= bytes
-        {
-            net.transfers[running].end_s = Some(net.now.as_secs());
-            self.running = None;
-            self.completed += 1;
-            self.completed_at = net.now;
-            if self.all_transfers_completed() {
-                self.meter.close(net.now);
-            }
+        if let Some(transfers) = &mut self.transfers {
+            transfers.arrived(self.ends.receiver.delivered(), &mut self.meter, net);
         }
         if !self.open || !self.client().is_over() {
             return;
         }
-        // The client has closed the connection, or it was idle for too long: the running transfer remains incomplete.
-        (self.open, self.running) = (false, None);
-        let at = match self.app.transfer() {
-            Some((_, repeat, every)) if repeat == 0 || self.begun < repeat => self.begun_at + every,
-            Some(_) => self.info.stop,
+        self.open = false;
+        let at = match &mut self.transfers {
+            Some(transfers) => {
+                // The client has closed the connection, or it was idle for too long: a running one remains incomplete.
+                transfers.running = None;
+                transfers.next_start().unwrap_or(self.info.stop)
+            }
             // The application has more to send: it connects again; a source does with its next packet.
             None if self.app.source.is_some() => return,
             None => net.now,
@@ -318,26 +275,19 @@ impl QuicFlow {
     }
 
     fn all_transfers_completed(&self) -> bool {
-        self.app.transfer().is_some_and(|(_, repeat, _)| repeat > 0 && self.completed == repeat)
+        self.transfers.as_ref().is_some_and(Transfers::all_completed)
     }
 
     fn metrics(&mut self, net: &Network) -> FlowResult {
-        let all_done = self.all_transfers_completed();
-        let end = if all_done { self.completed_at } else { self.info.stop.min(net.end) };
-        let seconds = self.info.seconds(end);
+        let (end, result) = Transfers::result(self.transfers.as_ref(), &self.info, net);
         let mut result = FlowResult {
             variant: self.algorithms.variant().name.into(),
             application: self.app.kind.into(),
             phase_s: self.app.source.as_ref().map(|s| s.phase.as_secs()).into(),
-            stop_s: end.as_secs(),
-            throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()).into(),
-            transfers_started: self.begun,
-            transfers_completed: self.completed,
-            ..FlowResult::default()
+            ..result
         };
         let payload = self.ends.sender.full_payload();
-        self.meter.finish(Some(&self.ends), payload, seconds, end.min(net.now), &mut result);
+        self.meter.finish(Some(&self.ends), payload, self.info.seconds(end), end.min(net.now), &mut result);
         result
     }
 }

@@ -10,7 +10,7 @@ use crate::packets::Body;
 use crate::record::FlowRecorder;
 use crate::tcp_meter::{Ends, TcpMeter};
 use dumbbell_cc::Variant;
-use dumbbell_plan::{AppPlan, FlowResult, Transfer};
+use dumbbell_plan::{AppPlan, FlowResult};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
@@ -89,13 +89,6 @@ pub(crate) struct TcpFlow {
     ahead_until: Time,
     /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
-    begun: u64,
-    completed: u64,
-    begun_at: Time,
-    first_begun_at: Time,
-    completed_at: Time,
-    /// Index of the running transfer in the run's list.
-    running: Option<usize>,
     meter: TcpMeter,
     recorder: Option<Box<FlowRecorder>>,
     /// Set when the flow stops.
@@ -131,12 +124,6 @@ impl TcpFlow {
             open: false,
             ahead_until: Time::ZERO,
             timers: [Time::NEVER; 2],
-            begun: 0,
-            completed: 0,
-            begun_at: Time::ZERO,
-            first_begun_at: Time::ZERO,
-            completed_at: Time::ZERO,
-            running: None,
             meter: TcpMeter::new(),
             recorder,
             result: None,
@@ -144,7 +131,6 @@ impl TcpFlow {
     }
 
     fn connect(&mut self, net: &mut Network) {
-        let now = net.now;
         self.meter.connection_ends(self.current.as_deref());
         self.connection += 1;
         let client = if matches!(self.app, AppPlan::Page { .. }) { Side::Receiver } else { Side::Sender };
@@ -153,21 +139,8 @@ impl TcpFlow {
         if self.factory.tls.is_none() && self.recorder.is_none() {
             self.ahead_until = self.info.stop;
         }
-        if let Some(Transfers { bytes, .. }) = self.transfers {
-            if self.begun == 0 {
-                self.first_begun_at = now;
-            }
-            self.running = Some(net.transfers.len());
-            net.transfers.push(Transfer {
-                flow: self.info.name.clone(),
-                number: self.begun,
-                start_s: now.as_secs(),
-                end_s: None,
-                bytes,
-                ..Transfer::default()
-            });
-            self.begun += 1;
-            self.begun_at = now;
+        if let Some(transfers) = &mut self.transfers {
+            transfers.begin(&self.info, net);
         }
         match self.app {
             AppPlan::Bulk {} => connection.write(Side::Sender, u64::MAX),
@@ -262,27 +235,15 @@ impl TcpFlow {
 
     #[inline(never)]
     fn check_transfer(&mut self, net: &mut Network) {
-        let Some(Transfers { bytes, repeat, every, requested }) = self.transfers else { return };
-        let Some(connection) = &self.current else { return };
-        if let Some(running) = self.running.filter(|_| requested && connection.receiver().is_open()) {
+        let (Some(transfers), Some(connection)) = (&mut self.transfers, &self.current) else { return };
+        if let Some(running) = transfers.running.filter(|_| transfers.requested && connection.receiver().is_open()) {
             net.transfers[running].connected_s.get_or_insert(net.now.as_secs());
         }
-        if let Some(running) = self.running
-            && connection.delivered(Side::Receiver) >= bytes
-        {
-            net.transfers[running].end_s = Some(net.now.as_secs());
-            self.running = None;
-            self.completed += 1;
-            self.completed_at = net.now;
-            if self.all_transfers_completed() {
-                self.meter.close(net.now);
-            }
-        }
-        let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
+        transfers.arrived(connection.delivered(Side::Receiver), &mut self.meter, net);
+        let over = self.open && transfers.running.is_none() && connection.sender().state() == State::Done;
         if over {
             (self.open, self.ahead_until) = (false, Time::ZERO);
-            let more = repeat == 0 || self.begun < repeat;
-            let at = if more { (self.begun_at + every).max(net.now) } else { self.info.stop };
+            let at = transfers.next_start().map_or(self.info.stop, |at| at.max(net.now));
             net.set_timer(self.info.index, APP, at.min(self.info.stop));
         }
     }
@@ -340,7 +301,7 @@ impl TcpFlow {
     #[inline]
     fn stays_incomplete(&self, connection: &Connection, body: &Body) -> bool {
         let arrived = connection.receiver().delivered() + u64::from(body.segment.payload);
-        self.transfers.is_some_and(|transfers| !transfers.requested && arrived < transfers.bytes)
+        self.transfers.as_ref().is_some_and(|transfers| !transfers.requested && arrived < transfers.bytes)
     }
 
     /// Processes a packet that arrives now. Another packet may take its slot in the pool, if that is `processed`.
@@ -410,34 +371,27 @@ impl TcpFlow {
 
     /// True after the last transfer has arrived and its connection was closed by the sender.
     fn is_over(&self) -> bool {
-        self.transfers.is_some() && !self.open && self.all_transfers_completed()
+        !self.open && self.all_transfers_completed()
     }
 
     fn is_last_transfer(&self) -> bool {
-        self.transfers.is_some_and(|t| t.repeat > 0 && self.completed + 1 == t.repeat)
+        self.transfers.as_ref().is_some_and(Transfers::is_last)
     }
 
     fn all_transfers_completed(&self) -> bool {
-        self.transfers.is_some_and(|t| t.repeat > 0 && self.completed == t.repeat)
+        self.transfers.as_ref().is_some_and(Transfers::all_completed)
     }
 
     fn metrics(&mut self, net: &Network) -> FlowResult {
-        let all_done = self.all_transfers_completed();
-        let end = if all_done { self.completed_at } else { self.info.stop.min(net.end) };
-        let seconds = self.info.seconds(end);
+        let (end, result) = Transfers::result(self.transfers.as_ref(), &self.info, net);
         let mut result = FlowResult {
             variant: self.factory.algorithms.variant().name.into(),
             application: self.application.into(),
             phase_s: self.source.as_ref().map(|s| s.phase.as_secs()).into(),
-            stop_s: end.as_secs(),
-            throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
-            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()).into(),
-            transfers_started: self.begun,
-            transfers_completed: self.completed,
-            ..FlowResult::default()
+            ..result
         };
         let mss = self.factory.config.mss();
-        self.meter.finish(self.current.as_deref(), mss, seconds, end.min(net.now), &mut result);
+        self.meter.finish(self.current.as_deref(), mss, self.info.seconds(end), end.min(net.now), &mut result);
         result
     }
 }
