@@ -69,19 +69,11 @@ def test_special_characters_are_escaped(text: str, latex: str) -> None:
     assert escaped(text) == latex
 
 
-@given(
-    st.lists(st.text(max_size=12), min_size=1, max_size=4, unique=True).flatmap(
-        lambda names: st.tuples(
-            st.just(names),
-            st.lists(
-                st.tuples(*(st.none() | st.floats() | st.integers() | st.booleans() | st.text() for _ in names)),
-                max_size=4,
-            ),
-        )
-    )
-)
-def test_any_table_is_well_formed(table: tuple[list[str], list[tuple[object, ...]]]) -> None:
-    names, rows = table
+@given(st.data())
+def test_any_table_is_well_formed(data: st.DataObject) -> None:
+    names = data.draw(st.lists(st.text(max_size=12), min_size=1, max_size=4, unique=True))
+    cells = st.none() | st.floats() | st.integers() | st.booleans() | st.text()
+    rows = data.draw(st.lists(st.tuples(*(cells for _ in names)), max_size=4))
     latex = latex_table((names, rows), caption="x")
     found = rows_of(latex)
     assert len(found) == len(rows) + 1

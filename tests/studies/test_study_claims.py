@@ -18,10 +18,13 @@ from dumbbell.studies.bufferbloat.data import MSS, Curves, Pages, Teeth
 from dumbbell.studies.declared import Near, Setting
 from dumbbell.studies.geni_fairness.fits import ALL, READINGS, Fit, Fits, read_cell
 from dumbbell.studies.geni_fairness.paths import Path
+from dumbbell.studies.geni_fairness.quantities import quantities as of_geni
 from dumbbell.studies.geni_fairness.readings import readings
 from dumbbell.studies.geni_fairness.sensitivity import judge_over_settings
 from dumbbell.studies.judge import Quantities, judge
 from dumbbell.studies.ns2_cbr.data_windows import PairWindows
+from dumbbell.studies.ns2_cbr.quantities import quantities as of_ns2
+from dumbbell.studies.video_real_traffic.quantities import quantities as of_video
 
 Floats = npt.NDArray[np.float64]
 Get = Callable[[Setting], Floats]
@@ -89,7 +92,6 @@ PARTS = {"tahoe": 17.0, "reno": 9.0, "newreno": 14.0, "vegas": 31.0}
 RESENT = {"cubic": 45.0, "veno": 40.0, "vegas": 30.0}
 PINGS = np.linspace(634.0, 784.0, 40)
 """The report prints 640, 580 and 630 ms."""
-VALUES = "video-real-traffic/values-load-wifi"
 CLAIMS: list[tuple[str, Get, Verdict, list[str]]] = [
     # four times the reported share, and about the reported one
     ("geni-fairness/part2-vegas-ratio", by("beside", {"cubic": 11.3, "reno": 7.4}, 0.5), Verdict.DIFFERS,
@@ -112,7 +114,7 @@ CLAIMS: list[tuple[str, Get, Verdict, list[str]]] = [
     ("bufferbloat/cubic-ping-beside", lambda _at: PINGS[:5] + 50, Verdict.NOT_SHOWN, []),
     # zero in two of three halls, and in all: then nothing is compared
     ("video-real-traffic/veno-qoe", stalls_in_one_hall, Verdict.AGREES,
-     ["zero in every run: the lecture hall; the lecture hall with a weak uplink"]),
+     ["zero in every run: the lecture hall; the lecture hall with a weak uplink\n"]),
     ("video-real-traffic/veno-qoe", lambda _at: np.zeros(10), Verdict.NOT_MEASURED, []),
     # five noisy runs don't contradict an order
     ("video-real-traffic/retransmissions-order", by("variant", RESENT, 25.0, 5), Verdict.NOT_SHOWN, []),
@@ -120,9 +122,8 @@ CLAIMS: list[tuple[str, Get, Verdict, list[str]]] = [
     ("video-real-traffic/tcp-packets-larger", lengths(3231.0), Verdict.DEPENDS, ["it holds for 3 of 6"]),
     ("video-real-traffic/tcp-packets-larger", lengths(1500.0), Verdict.DIFFERS, []),
     # the report has 109 s for Veno and 124 s for Vegas, a tenth more or less
-    (VALUES, same(123.0, 0.1), Verdict.DEPENDS,
-     ["it holds for 1 of 2: Vegas", "Veno 98.1 to 119.9 s (report 109); Vegas 111.6 to 136.4 s (report 124)"]),
-    (VALUES, by("variant", {"veno": 109.0, "vegas": 124.0}, 0.1), Verdict.AGREES, []),
+    ("video-real-traffic/values-load-wifi", same(123.0, 0.1), Verdict.DEPENDS, ["it holds for 1 of 2: Vegas"]),
+    ("video-real-traffic/values-load-wifi", by("variant", {"veno": 109.0, "vegas": 124.0}, 0.1), Verdict.AGREES, []),
     # throughput and the poorest combination are two claims
     ("ns2-cbr/exp3-red-throughput",
      lambda at: COMBINED({"combination": f"{at['variant']}/{str(at['discipline']).lower()}"}), Verdict.AGREES, []),
@@ -138,7 +139,7 @@ CLAIMS: list[tuple[str, Get, Verdict, list[str]]] = [
       for index in (0.97, 0.9)
       for claim, fair in (("like-fair", True), ("newreno-reno-unfair", False), ("unlike-unfair", False))),
 ]  # fmt: skip
-"""Study and claim, values, verdict, parts of its words."""
+"""Study and claim, values, verdict, parts of its words; a newline ends them."""
 
 
 @pytest.mark.parametrize(("claim", "get", "verdict", "parts"), CLAIMS, ids=[f"{c[0]} {c[2].value}" for c in CLAIMS])
@@ -146,7 +147,13 @@ def test_verdicts(claim: str, get: Get, verdict: Verdict, parts: list[str]) -> N
     name, _, claim = claim.partition("/")
     found = judged(name, claim, get)
     assert found.verdict is verdict
-    assert all(part in f"{found.why}\n{found.rule}" for part in parts)
+    assert all(part in f"{found.why}\n" for part in parts)
+    assert "as the report has it" not in found.why
+
+
+def test_the_rule_of_a_table_has_a_range_for_each_value() -> None:
+    rule = judged("video-real-traffic", "values-load-wifi", same(123.0, 0.1)).rule
+    assert "Veno 98.1 to 119.9 s (report 109); Vegas 111.6 to 136.4 s (report 124)" in rule
 
 
 @pytest.mark.parametrize("bend", [-0.8, 0.8])
@@ -236,11 +243,9 @@ def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, q
 
 
 def test_order_of_the_start_decides_where_the_sentence_has_it() -> None:
-    from dumbbell.studies.geni_fairness.quantities import quantities
-
     shares = {("cubic", "vegas"): 0.96, ("vegas", "cubic"): 0.2}
     pairs = SimpleNamespace(share=lambda *pair: np.array([shares[pair]]))
-    made = quantities(None, None, {}, None, None, pairs)  # type: ignore[arg-type]
+    made = of_geni(None, None, {}, None, None, pairs)  # type: ignore[arg-type]
     part = [made.get("pairs vegas part", {"pair": pair}).tolist() for pair in ("cubic/vegas", "vegas/cubic")]
     assert part == [pytest.approx([4.0]), pytest.approx([20.0])]
     assert made.get("pairs vegas share", {"beside": "cubic"}).tolist() == pytest.approx([12.0])
@@ -351,11 +356,9 @@ def test_spread_of_waiting_packets_by_hand() -> None:
 
 
 def test_all_cases_have_the_variant_that_stalls_least() -> None:
-    from dumbbell.studies.video_real_traffic.quantities import quantities
-
     stalls = {"cubic": np.array([2.0, 3.0]), "veno": np.array([0.0, 5.0]), "vegas": np.array([1.0, 1.0])}
     player = SimpleNamespace(get=lambda _name, _access, variant: stalls[variant])
-    found = quantities(SimpleNamespace(player=player))  # type: ignore[arg-type]
+    found = of_video(SimpleNamespace(player=player))  # type: ignore[arg-type]
     assert found.get("player fewest stalls", {"access": "hall"}).tolist() == [1.0, 1.0]
 
 
@@ -397,8 +400,6 @@ def test_only_teeth_while_pages_load_count() -> None:
 
 
 def test_the_drop_rate_at_the_knee_by_hand() -> None:
-    from dumbbell.studies.ns2_cbr.quantities import quantities
-
     rates = np.array([1.0, 5.0, 6.0, 7.0, 8.0])
     curves = {
         # A tenth less than 10 lies between 6 and 7: at 6.5.
@@ -414,7 +415,7 @@ def test_the_drop_rate_at_the_knee_by_hand() -> None:
         grid=lambda metric, *_, **_how: curves[metric][:, None],
         get=lambda metric, _variant, rate: curves[metric][rates == rate],
     )
-    found = quantities(made, made, None, None, None)  # type: ignore[arg-type]
+    found = of_ns2(made, made, None, None, None)  # type: ignore[arg-type]
     # At the knee the queue adds 1.5 ms to 60, 2.4 % of the throughput; a tenth is lost.
     (beside,) = found.get("exp1 loss beside queueing", {"variant": "reno"})
     assert beside == pytest.approx(100 * (1 - 10 * 1.5 / 61.5))
@@ -431,11 +432,9 @@ def test_the_window_in_use_ends_at_the_limit() -> None:
 
 
 def test_range_of_the_variants_by_hand() -> None:
-    from dumbbell.studies.ns2_cbr.quantities import quantities
-
     by_variant = {"tahoe": 1.0, "reno": 2.0, "newreno": 2.0, "vegas": 3.0}
     values = {("throughput", variant, 8.0): np.array([value]) for variant, value in by_variant.items()}
     curve = SimpleNamespace(rates=np.array([8.0]), get=lambda *at: values[at])
-    made = quantities(curve, curve, None, None, None)  # type: ignore[arg-type]
+    made = of_ns2(curve, curve, None, None, None)  # type: ignore[arg-type]
     # (3 - 1) / 2.
     assert made.get("exp1 range", {"cbr": 8.0}).tolist() == [1.0]
