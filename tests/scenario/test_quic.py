@@ -83,3 +83,18 @@ def test_the_example_shows_the_round_trip_that_0_rtt_saves() -> None:
         }
         # The response is larger than the server's first window, and starts with less before the address is validated.
         assert 0.3 * rtt < times["quic"] - times["quic, resumed"] < 1.2 * rtt
+
+
+def test_an_own_variant_sends_over_quic(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def __init__(self, setup, segments=5):\n"
+        "        self.cwnd = segments * setup.mss\n"
+        "    def on_ack(self, ack): ...\n"
+        "    def on_congestion(self, event): ...\n"
+    )
+    own = {"python": str(tmp_path / "mine.py:Mine")}
+    (row,) = run(scenario(variant=own, stack="quinn")).flows.to_dicts()
+    assert (row["stack"], row["cwnd_mean_packets"]) == ("quinn", pytest.approx(5, rel=0.01))
+    with pytest.raises(DumbbellError, match="stack preset 'quin'"):
+        run(scenario(variant=own, stack="quin"))

@@ -76,13 +76,13 @@ pub(crate) fn lacking(variant: &str, stack: &str, params: &Bound<'_, PyDict>) ->
 
 /// A stack preset of either transport.
 #[derive(Clone, Copy)]
-enum Stack {
+pub(crate) enum Stack {
     Tcp(&'static dumbbell_tcp::Preset),
     Quic(&'static dumbbell_quic::Preset),
 }
 
 impl Stack {
-    fn find(name: &str) -> PyResult<Stack> {
+    pub(crate) fn find(name: &str) -> PyResult<Stack> {
         if let Ok(preset) = dumbbell_quic::find_preset(name) {
             return Ok(Stack::Quic(preset));
         }
@@ -96,7 +96,7 @@ impl Stack {
     }
 
     /// The preset whose defaults of a variant's own parameters apply.
-    fn variants_as(self) -> &'static str {
+    pub(crate) fn variants_as(self) -> &'static str {
         match self {
             Stack::Tcp(preset) => preset.variants_as,
             Stack::Quic(preset) => preset.name,

@@ -10,7 +10,7 @@ mod python_queue;
 pub(crate) mod queue_objects;
 
 use crate::errors::refused;
-use crate::parameters::entries;
+use crate::parameters::{Stack, entries};
 use dumbbell_cc::{EcnUse, External, Failure, Setup, Variant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -88,7 +88,7 @@ impl ExternalVariant {
     /// Raises ParamError(parameter, message).
     fn check(&self, py: Python<'_>, params: &Bound<'_, PyDict>, preset: &str) -> PyResult<()> {
         let given = entries(params)?;
-        let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.variants_as;
+        let preset = Stack::find(preset)?.variants_as();
         let setup = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
         let failure = Failure::default();
         let made = py.detach(|| self.external.make(&given, &setup, &failure).map(drop));
