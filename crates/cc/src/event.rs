@@ -2,7 +2,7 @@
 //! is valid in every call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the
 //! initial sequence number.
 
-use dumbbell_units::{Dur, Time};
+use dumbbell_units::{Dur, Time, named};
 use std::ops::Range;
 
 /// The time of a call and the properties of the connection that every rule needs.
@@ -28,15 +28,17 @@ impl Cx {
     }
 }
 
-/// How an increase of one segment per round trip is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Increase {
-    /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]; half as fast with delayed ACKs.
-    PerAck,
-    /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 3465 §2.1].
-    PerByte,
-    /// One SMSS at once, when a full window of bytes has been acknowledged [Linux tcp_cong.c tcp_cong_avoid_ai].
-    PerWindow,
+named! {
+    /// How an increase of one segment per round trip is computed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Increase {
+        /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]; half as fast with delayed ACKs.
+        PerAck = "ack",
+        /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 3465 §2.1].
+        PerByte = "bytes",
+        /// One SMSS at once, when a full window of bytes has been acknowledged [Linux tcp_cong.c tcp_cong_avoid_ai].
+        PerWindow = "window",
+    }
 }
 
 /// The properties of a connection that a variant is built with.
@@ -82,17 +84,19 @@ impl Setup {
     }
 }
 
-/// The rule that may end the common slow start before a loss.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SlowStart {
-    /// None: slow start ends at ssthresh [RFC 5681 §3.1].
-    #[default]
-    Standard,
-    /// HyStart [Ha and Rhee, Taming the elephants, Computer Networks 55(9), 2011]: the length of ACK trains, or growing
-    /// delay.
-    HyStart,
-    /// HyStart++ [RFC 9406]: growing delay, followed by a conservative phase that can be revoked.
-    HyStartPlusPlus,
+named! {
+    /// The rule that may end the common slow start before a loss.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SlowStart {
+        /// None: slow start ends at ssthresh [RFC 5681 §3.1].
+        #[default]
+        Standard = "standard",
+        /// HyStart [Ha and Rhee, Taming the elephants, Computer Networks 55(9), 2011]: the length of ACK trains, or
+        /// growing delay.
+        HyStart = "hystart",
+        /// HyStart++ [RFC 9406]: growing delay, followed by a conservative phase that can be revoked.
+        HyStartPlusPlus = "hystart++",
+    }
 }
 
 /// A segment is sent.
@@ -237,18 +241,20 @@ impl AckEvent {
     }
 }
 
-/// The signal of congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
-    /// A loss found by duplicate ACKs, SACK or RACK: fast recovery begins.
-    Loss,
-    /// A loss found by duplicate ACKs in a stack without fast recovery (Tahoe): cwnd falls to the loss window of one
-    /// segment, as after a timeout.
-    Collapse,
-    /// The retransmission timer expired.
-    Timeout,
-    /// The receiver echoed a congestion mark [RFC 3168 §6.1].
-    Ecn,
+named! {
+    /// The signal of congestion.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Congestion {
+        /// A loss found by duplicate ACKs, SACK or RACK: fast recovery begins.
+        Loss = "loss",
+        /// A loss found by duplicate ACKs in a stack without fast recovery (Tahoe): cwnd falls to the loss window of
+        /// one segment, as after a timeout.
+        Collapse = "collapse",
+        /// The retransmission timer expired.
+        Timeout = "timeout",
+        /// The receiver echoed a congestion mark [RFC 3168 §6.1].
+        Ecn = "ecn",
+    }
 }
 
 /// An episode of congestion.

@@ -1,30 +1,35 @@
 //! The description of a variant: one row of the registry.
 
 use crate::{CongestionControl, Setup};
+use dumbbell_units::named;
 use dumbbell_units::param::{ParamError, Params, Spec};
 
-/// The loss recovery of an endpoint: how losses are detected and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LossRecovery {
-    /// Fast retransmit, then slow start from one segment [Jacobson, SIGCOMM 1988].
-    Tahoe,
-    /// Fast recovery that ends with the first new ACK [RFC 5681 §3.2].
-    Reno,
-    /// Fast recovery that continues through partial ACKs [RFC 6582].
-    NewReno,
-    /// SACK scoreboard and pipe [RFC 6675].
-    Sack,
+named! {
+    /// The loss recovery of an endpoint: how losses are detected and repaired.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum LossRecovery {
+        /// Fast retransmit, then slow start from one segment [Jacobson, SIGCOMM 1988].
+        Tahoe = "tahoe",
+        /// Fast recovery that ends with the first new ACK [RFC 5681 §3.2].
+        Reno = "reno",
+        /// Fast recovery that continues through partial ACKs [RFC 6582].
+        NewReno = "newreno",
+        /// SACK scoreboard and pipe [RFC 6675].
+        Sack = "sack",
+    }
 }
 
-/// The congestion feedback by ECN that a variant needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EcnUse {
-    /// The setting of the stack: none, or one echo per window [RFC 3168].
-    Stack,
-    /// Every data packet is ECN-capable, and the receiver echoes each mark [RFC 8257 §3.2].
-    Dctcp,
-    /// Packets are sent with ECT(1), and the receiver counts marks [RFC 9331, Accurate ECN].
-    Scalable,
+named! {
+    /// The congestion feedback by ECN that a variant needs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum EcnUse {
+        /// The setting of the stack: none, or one echo per window [RFC 3168].
+        Stack = "stack",
+        /// Every data packet is ECN-capable, and the receiver echoes each mark [RFC 8257 §3.2].
+        Dctcp = "dctcp",
+        /// Packets are sent with ECT(1), and the receiver counts marks [RFC 9331, Accurate ECN].
+        Scalable = "scalable",
+    }
 }
 
 /// A property of the endpoint on which the document of a variant relies. Pacing at the variant's rate, samples of the

@@ -309,42 +309,37 @@ pub struct VTable {
     pub drop: unsafe extern "C" fn(*mut c_void),
 }
 
-const INCREASES: [cc::Increase; 3] = [cc::Increase::PerAck, cc::Increase::PerByte, cc::Increase::PerWindow];
-const KINDS: [cc::Congestion; 4] =
-    [cc::Congestion::Loss, cc::Congestion::Collapse, cc::Congestion::Timeout, cc::Congestion::Ecn];
-const SLOW_STARTS: [cc::SlowStart; 3] =
-    [cc::SlowStart::Standard, cc::SlowStart::HyStart, cc::SlowStart::HyStartPlusPlus];
-
-fn code<T: PartialEq>(all: &[T], value: &T) -> u8 {
+/// The code of a value: its place in the list of all, which is a part of the interface.
+pub(crate) fn code<T: PartialEq>(all: &[T], value: &T) -> u8 {
     all.iter().position(|v| v == value).unwrap_or_else(|| unreachable!("the list has every value")) as u8
 }
 
 fn increase_code(value: cc::Increase) -> u8 {
-    code(&INCREASES, &value)
+    code(&cc::Increase::ALL, &value)
 }
 
 fn increase_of(code: u8) -> cc::Increase {
-    INCREASES[usize::from(code) % INCREASES.len()]
+    cc::Increase::ALL[usize::from(code) % cc::Increase::ALL.len()]
 }
 
 fn kind_code(value: cc::Congestion) -> u8 {
-    code(&KINDS, &value)
+    code(&cc::Congestion::ALL, &value)
 }
 
 fn kind_of(code: u8) -> cc::Congestion {
-    KINDS[usize::from(code) % KINDS.len()]
+    cc::Congestion::ALL[usize::from(code) % cc::Congestion::ALL.len()]
 }
 
 /// The code of a kind of slow start.
 #[must_use]
 pub fn slow_start_code(value: cc::SlowStart) -> u8 {
-    code(&SLOW_STARTS, &value)
+    code(&cc::SlowStart::ALL, &value)
 }
 
 /// The kind of slow start with that code.
 #[must_use]
 pub fn slow_start(code: u8) -> cc::SlowStart {
-    SLOW_STARTS[usize::from(code) % SLOW_STARTS.len()]
+    cc::SlowStart::ALL[usize::from(code) % cc::SlowStart::ALL.len()]
 }
 
 #[cfg(test)]
@@ -375,9 +370,9 @@ mod tests {
 
     #[test]
     fn enumerations_convert_in_both_directions() {
-        assert!(INCREASES.iter().all(|v| increase_of(increase_code(*v)) == *v));
-        assert!(KINDS.iter().all(|v| kind_of(kind_code(*v)) == *v));
-        assert!(SLOW_STARTS.iter().all(|v| slow_start(slow_start_code(*v)) == *v));
+        assert!(cc::Increase::ALL.iter().all(|v| increase_of(increase_code(*v)) == *v));
+        assert!(cc::Congestion::ALL.iter().all(|v| kind_of(kind_code(*v)) == *v));
+        assert!(cc::SlowStart::ALL.iter().all(|v| slow_start(slow_start_code(*v)) == *v));
     }
 
     #[test]

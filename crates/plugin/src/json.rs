@@ -1,5 +1,6 @@
 //! The JSON texts of the interface: the description of a variant, its parameters, and refused parameters.
 
+use crate::abi::code;
 use dumbbell_cc::{EcnUse, LossRecovery, Variant};
 use dumbbell_units::param::{Raw, Spec};
 use serde::{Deserialize, Serialize};
@@ -13,11 +14,11 @@ pub(crate) struct Description {
     pub(crate) title: String,
     pub(crate) year: u16,
     pub(crate) source: String,
-    /// Index into [`LOSS_RECOVERIES`]; null leaves it to the stack.
+    /// Index into [`LossRecovery::ALL`]; null leaves it to the stack.
     pub(crate) loss_recovery: Option<u8>,
     pub(crate) fine_timeouts: bool,
     pub(crate) own_recovery: bool,
-    /// Index into [`ECN_USES`].
+    /// Index into [`EcnUse::ALL`].
     pub(crate) ecn: u8,
     pub(crate) on_loss: String,
     pub(crate) on_delay: String,
@@ -25,16 +26,6 @@ pub(crate) struct Description {
     /// Parameters as [name, kind, default, doc].
     pub(crate) params: Vec<[String; 4]>,
     pub(crate) columns: Vec<String>,
-}
-
-/// The values of [`LossRecovery`], in the order of their codes.
-pub(crate) const LOSS_RECOVERIES: [LossRecovery; 4] =
-    [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
-/// The values of [`EcnUse`], in the order of their codes.
-pub(crate) const ECN_USES: [EcnUse; 3] = [EcnUse::Stack, EcnUse::Dctcp, EcnUse::Scalable];
-
-fn code<T: PartialEq>(values: &[T], value: &T) -> u8 {
-    values.iter().position(|v| v == value).unwrap_or_default() as u8
 }
 
 impl Description {
@@ -46,10 +37,10 @@ impl Description {
             title: row.title.to_owned(),
             year: row.year,
             source: row.source.to_owned(),
-            loss_recovery: row.loss_recovery.map(|r| code(&LOSS_RECOVERIES, &r)),
+            loss_recovery: row.loss_recovery.map(|r| code(&LossRecovery::ALL, &r)),
             fine_timeouts: row.fine_timeouts,
             own_recovery: row.own_recovery,
-            ecn: code(&ECN_USES, &row.ecn),
+            ecn: code(&EcnUse::ALL, &row.ecn),
             on_loss: row.on_loss.to_owned(),
             on_delay: row.on_delay.to_owned(),
             on_ecn: row.on_ecn.to_owned(),

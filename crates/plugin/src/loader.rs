@@ -1,7 +1,7 @@
 //! The simulator's side of the interface: loads a library and calls the functions of its table.
 
 use crate::abi::{self, Cx, Event, INTERFACE, Reply, Setup, Sink, Text, VTable};
-use crate::json::{Description, ECN_USES, LOSS_RECOVERIES, RefusedParameter, Value};
+use crate::json::{Description, RefusedParameter, Value};
 use crate::watch;
 use dumbbell_cc as cc;
 use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
@@ -110,10 +110,10 @@ fn static_row(name: &str, d: Description) -> &'static Variant {
         title: leaked(d.title),
         year: d.year,
         source: leaked(d.source),
-        loss_recovery: d.loss_recovery.and_then(|n| LOSS_RECOVERIES.get(usize::from(n)).copied()),
+        loss_recovery: d.loss_recovery.and_then(|n| cc::LossRecovery::ALL.get(usize::from(n)).copied()),
         fine_timeouts: d.fine_timeouts,
         own_recovery: d.own_recovery,
-        ecn: ECN_USES.get(usize::from(d.ecn)).copied().unwrap_or(cc::EcnUse::Stack),
+        ecn: cc::EcnUse::ALL.get(usize::from(d.ecn)).copied().unwrap_or(cc::EcnUse::Stack),
         on_loss: leaked(d.on_loss),
         on_delay: leaked(d.on_delay),
         on_ecn: leaked(d.on_ecn),

@@ -21,8 +21,8 @@ mod rate;
 mod size;
 mod time;
 
-/// Declares an enum whose values have names: `ALL` has the values in order, `name` and `Display` show their names, and
-/// `from_name` finds a value.
+/// Declares an enum whose values have names: `ALL` has the values in order and `NAMES` their names, `name` and
+/// `Display` show that of a value, and `from_name` finds a value.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $enum:ident { $($(#[$of:meta])* $value:ident = $name:literal,)+ }) => {
@@ -31,9 +31,12 @@ macro_rules! named {
             $($(#[$of])* $value,)+
         }
 
+        #[allow(dead_code, reason = "not every enum needs all of them")]
         impl $enum {
             /// Every value, in the order of the declaration.
             pub const ALL: [$enum; [$($enum::$value),+].len()] = [$($enum::$value),+];
+            /// The name of each.
+            pub const NAMES: &[&str] = &[$($name),+];
 
             /// The name of this value.
             #[must_use]

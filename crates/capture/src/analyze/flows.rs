@@ -4,7 +4,6 @@
 use super::connections::Connections;
 use super::records::{ConnectionRecord, Course};
 use crate::dscp;
-use crate::flow::Ending;
 use crate::flow::classify::Guess;
 use crate::flow::rounds::{Phase, Round};
 use crate::flow::side::{Limit, Side};
@@ -13,20 +12,6 @@ use crate::series::Interval;
 use crate::table::{Table, column, maybe};
 use crate::tcp::label::Label;
 use dumbbell_units::Dur;
-
-impl Ending {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Fin => "fin",
-            Self::HalfClosed => "half-closed",
-            Self::Reset => "reset",
-            Self::Refused => "refused",
-            Self::Replaced => "replaced",
-            Self::Evicted => "evicted",
-        }
-    }
-}
 
 /// One direction of a connection.
 struct Row<'a> {

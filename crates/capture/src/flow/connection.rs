@@ -12,28 +12,31 @@ use crate::tcp::label::{Label, Labels, Rules};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
 use crate::tcp::wireshark::{Scale, Stream, Verdict};
+use dumbbell_units::named;
 use dumbbell_wire::TcpFlags;
 
 /// Longest payload of a segment on a usual wire: a jumbo frame.
 const JUMBO: u32 = 9_000;
 
-/// How a connection ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// The connection was open at the end of the capture.
-    Open,
-    /// Both sides sent FIN.
-    Fin,
-    /// One side sent FIN.
-    HalfClosed,
-    /// One side sent RST.
-    Reset,
-    /// The first answer to the SYN was an RST.
-    Refused,
-    /// A SYN on the same ports began another connection.
-    Replaced,
-    /// It was evicted from memory.
-    Evicted,
+named! {
+    /// How a connection ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Ending {
+        /// The connection was open at the end of the capture.
+        Open = "open",
+        /// Both sides sent FIN.
+        Fin = "fin",
+        /// One side sent FIN.
+        HalfClosed = "half-closed",
+        /// One side sent RST.
+        Reset = "reset",
+        /// The first answer to the SYN was an RST.
+        Refused = "refused",
+        /// A SYN on the same ports began another connection.
+        Replaced = "replaced",
+        /// It was evicted from memory.
+        Evicted = "evicted",
+    }
 }
 
 /// A connection.

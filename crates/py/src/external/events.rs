@@ -149,12 +149,7 @@ impl Congestion {
     pub(crate) fn new(ev: &cc::CongestionEvent, cx: &cc::Cx) -> Congestion {
         Congestion {
             now: cx.now.as_secs(),
-            kind: match ev.kind {
-                cc::Congestion::Loss => "loss",
-                cc::Congestion::Collapse => "collapse",
-                cc::Congestion::Timeout => "timeout",
-                cc::Congestion::Ecn => "ecn",
-            },
+            kind: ev.kind.name(),
             window: ev.window,
             lost_sent_at: ev.lost_sent_at.as_secs(),
             lost_transmissions: ev.lost_transmissions,

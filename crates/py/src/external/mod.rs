@@ -49,9 +49,8 @@ impl ExternalVariant {
         ecn: &str,
         own_recovery: bool,
     ) -> PyResult<ExternalVariant> {
-        let uses = [("stack", EcnUse::Stack), ("dctcp", EcnUse::Dctcp), ("scalable", EcnUse::Scalable)];
-        let ecn = uses.iter().find(|(name, _)| *name == ecn).map(|(_, ecn)| *ecn);
-        let ecn = ecn.ok_or_else(|| PyValueError::new_err("one of stack, dctcp, scalable is needed"))?;
+        let ecn =
+            EcnUse::from_name(ecn).ok_or_else(|| PyValueError::new_err("one of stack, dctcp, scalable is needed"))?;
         let row = Variant { ecn, own_recovery, ..static_row(name, title, columns) };
         let external = Arc::new(python_class::PythonVariant::new(row, python_class, file)?);
         Ok(ExternalVariant { external, params })

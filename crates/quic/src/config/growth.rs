@@ -13,7 +13,7 @@ pub(super) const PARAMS: &[Spec] = specs! {
     initial_ssthresh = "1 GiB", Kind::Size;
     /// how slow start may end before a loss: not at all [RFC 9002 §7.3.1], by HyStart [Ha & Rhee 2011], by HyStart++
     /// [RFC 9406]; for variants that have the common slow start
-    slow_start = "standard", Kind::Choice(&["standard", "hystart", "hystart++"]);
+    slow_start = "standard", Kind::Choice(SlowStart::NAMES);
     /// whether variants that set no pacing rate are paced too, at cwnd/srtt times the next [RFC 9002 §7.7]
     pacing = "true", Kind::Bool;
     /// percent of cwnd/srtt at which packets are paced [RFC 9002 §7.7: N = 1.25]
@@ -48,11 +48,7 @@ settings! {
     /// First ssthresh, bytes.
     pub initial_ssthresh: u64 = p.bytes("initial_ssthresh");
     /// How slow start may end before a loss.
-    pub slow_start: SlowStart = match p.params.choice("slow_start") {
-        "hystart" => SlowStart::HyStart,
-        "hystart++" => SlowStart::HyStartPlusPlus,
-        _ => SlowStart::Standard,
-    };
+    pub slow_start: SlowStart = SlowStart::from_name(p.params.choice("slow_start")).unwrap_or_default();
     /// True if variants without a rate of their own are paced.
     pub paced: bool = p.params.bool("pacing");
     /// Percent of cwnd/srtt.

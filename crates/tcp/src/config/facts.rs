@@ -3,25 +3,7 @@
 //! A preset that differs from another in some of them is declared as `Facts { sack_kept: 8, ..LINUX }`.
 
 use super::{ReduceFrom, RtoEstimator};
-use dumbbell_units::Dur;
-
-/// Declares an enum whose values have words in documents.
-macro_rules! words {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$of:meta])* $value:ident = $word:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$of])* $value,)+
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(match self { $($name::$value => $word,)+ })
-            }
-        }
-    };
-}
-pub(super) use words;
+use dumbbell_units::{Dur, named};
 
 /// Declares [`Facts`] and the list that documents show.
 macro_rules! facts {
@@ -57,8 +39,9 @@ pub struct Fact {
     pub doc: &'static str,
 }
 
-words! {
+named! {
     /// The ACK that completes the handshake.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum HandshakeAck {
         /// The first data carries it.
         WithData = "with data",
@@ -67,8 +50,9 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Source of the timer's samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum RttFrom {
         /// The echo of timestamps.
         Echo = "echo",
@@ -77,8 +61,9 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Retransmissions that discard the round trip being timed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Karn {
         /// Any of earlier data.
         Any = "any",
@@ -87,8 +72,9 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Bytes that an ACK contributes to the window's growth.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum GrowBy {
         /// Those acknowledged cumulatively.
         Acknowledged = "acknowledged",
@@ -97,8 +83,9 @@ words! {
     }
 }
 
-words! {
+named! {
     /// When sending counts as limited by cwnd.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CwndLimited {
         /// If cwnd limits it now.
         Now = "now",
@@ -107,8 +94,9 @@ words! {
     }
 }
 
-words! {
+named! {
     /// The rules of recovery with SACK and without RACK.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SackRules {
         /// RFC 6675.
         Rfc6675 = "rfc6675",

@@ -1,13 +1,11 @@
 //! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928,
 //! 9406, 2861; Linux tcp_cong.c].
 
-use super::facts::{CwndLimited, GrowBy, words};
+use super::facts::{CwndLimited, GrowBy};
 use super::{Defaults, Reading, too_small};
 use dumbbell_cc::{Increase, SlowStart};
+use dumbbell_units::named;
 use dumbbell_units::param::{Kind, ParamError, Spec, specs};
-
-const SLOW_STARTS: [(&str, SlowStart); 3] =
-    [("standard", SlowStart::Standard), ("hystart", SlowStart::HyStart), ("hystart++", SlowStart::HyStartPlusPlus)];
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// cwnd at the start [RFC 6928 §2]
@@ -17,12 +15,12 @@ pub(super) const PARAMS: &[Spec] = specs! {
     initial_ssthresh = "1 GiB", Kind::Size;
     /// how slow start may end before a loss: not at all [RFC 5681 §3.1], by HyStart [Ha & Rhee 2011], by HyStart++ [RFC
     /// 9406]; for variants that have the common slow start
-    slow_start = "standard", Kind::Choice(&["standard", "hystart", "hystart++"]);
+    slow_start = "standard", Kind::Choice(SlowStart::NAMES);
     /// most segments that an ACK adds in slow start [RFC 5681 §3.1 (2): 1; RFC 3465 §2.2: 2]
     slow_start_limit = "1", Kind::Int { min: 1, max: 1000 };
     /// congestion avoidance counts ACKs or bytes acknowledged [RFC 5681 §3.1], or adds a whole segment once a window of
     /// bytes is acknowledged
-    increase = "bytes", Kind::Choice(&["ack", "bytes", "window"]);
+    increase = "bytes", Kind::Choice(Increase::NAMES);
     /// whether cwnd grows while the application or the receiver limits sending [against RFC 7661 §4]
     grow_unused = "false", Kind::Bool;
     /// handling of a window that the application doesn't use: it is kept, or it shrinks towards the part in use once
@@ -83,8 +81,9 @@ pub struct GrowthConfig {
     pub idle_restart: bool,
 }
 
-words! {
+named! {
     /// The window from which reductions start.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ReduceFrom {
         /// The data outstanding [RFC 5681 §3.1 (4)].
         Flight = "flight",
@@ -112,22 +111,16 @@ impl GrowthConfig {
                 return Err(too_small(name, "1 byte"));
             }
         }
-        let chosen = p.choice("slow_start");
         let reduce_from = p.facts.reduce_from;
         // Linux's first ssthresh has no bound [Linux tcp.c tcp_init_sock: TCP_INFINITE_SSTHRESH].
         let most = if reduce_from == ReduceFrom::Cwnd { u64::MAX } else { window };
-        let slow_start = SLOW_STARTS.iter().find(|(name, _)| *name == chosen).map(|(_, s)| *s);
         Ok(GrowthConfig {
             initial_window: p.bytes("initial_window").max(u64::from(p.mss)),
             initial_ssthresh: p.bytes("initial_ssthresh").min(most),
-            slow_start: slow_start.unwrap_or_default(),
+            slow_start: SlowStart::from_name(p.choice("slow_start")).unwrap_or_default(),
             slow_start_limit: p.int("slow_start_limit"),
             reduce_from,
-            increase: match p.choice("increase") {
-                "ack" => Increase::PerAck,
-                "window" => Increase::PerWindow,
-                _ => Increase::PerByte,
-            },
+            increase: Increase::from_name(p.choice("increase")).unwrap_or(Increase::PerByte),
             by_delivered: p.facts.grow_by == GrowBy::Delivered,
             unused: p.bool("grow_unused"),
             limited_for_a_window: p.facts.cwnd_limited == CwndLimited::Window,

@@ -6,20 +6,13 @@ use dumbbell_cc::{LossRecovery, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Spec, specs};
 
-const ALGORITHMS: [(&str, LossRecovery); 4] = [
-    ("tahoe", LossRecovery::Tahoe),
-    ("reno", LossRecovery::Reno),
-    ("newreno", LossRecovery::NewReno),
-    ("sack", LossRecovery::Sack),
-];
-
 pub(super) const PARAMS: &[Spec] = specs! {
     /// duplicate ACKs (or SACKed segments) that mean a loss [RFC 5681 §3.2, RFC 6675 §2 DupThresh]
     dupack_threshold = "3", Kind::Int { min: 1, max: 1000 };
     /// each of the first duplicate ACKs lets one new segment be sent [RFC 3042]
     limited_transmit = "true", Kind::Bool;
     /// loss recovery of variants whose name doesn't imply one (Vegas, CUBIC)
-    recovery = "sack", Kind::Choice(&["tahoe", "reno", "newreno", "sack"]);
+    recovery = "sack", Kind::Choice(LossRecovery::NAMES);
     /// losses are found by the time at which segments were sent, instead of by counting; so are lost retransmissions
     /// [RFC 8985 §6]; needs recovery = sack
     rack = "false", Kind::Bool;
@@ -128,8 +121,7 @@ impl RecoveryConfig {
                 ),
             });
         }
-        let chosen = p.choice("recovery");
-        let chosen = ALGORITHMS.iter().find(|(name, _)| *name == chosen).map(|(_, a)| *a);
+        let chosen = LossRecovery::from_name(p.choice("recovery"));
         let algorithm = implied.or(chosen).unwrap_or(LossRecovery::Sack);
         let rack = read_rack(p, algorithm)?;
         Ok(RecoveryConfig {

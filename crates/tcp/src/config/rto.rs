@@ -1,9 +1,9 @@
 //! Round-trip time samples and the retransmission timer [RFC 6298, RFC 7323 §4; Linux tcp_input.c tcp_rtt_estimator].
 
-use super::facts::{Karn, RttFrom, words};
+use super::facts::{Karn, RttFrom};
 use super::{Defaults, Reading, too_small};
-use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Spec, settings, specs};
+use dumbbell_units::{Dur, named};
 
 pub(super) const PARAMS: &[Spec] = specs! {
     /// retransmission timeout before the first sample [RFC 6298 (2.1)]
@@ -70,8 +70,9 @@ settings! {
     pub min_rtt_window: Dur = p.duration("min_rtt_window");
 }
 
-words! {
+named! {
     /// How the timeout follows from samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum RtoEstimator {
         /// RFC 6298 §2.
         Rfc6298 = "rfc6298",
