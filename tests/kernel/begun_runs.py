@@ -1,17 +1,18 @@
-"""Runs of the command line that tests begin and end, and the processes that they leave."""
+"""Runs of the command line that tests begin and end, the processes that they leave, and programs of another user."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from dumbbell import Scenario
 
-__all__ = ["DUMBBELL", "INTERRUPTIBLE", "begun", "commands_with"]
+__all__ = ["DUMBBELL", "INTERRUPTIBLE", "begun", "commands_with", "given_to_nobody"]
 
 DUMBBELL = [sys.executable, "-m", "dumbbell"]
 INTERRUPTIBLE = ["env", "--default-signal=INT", *DUMBBELL]
@@ -43,3 +44,16 @@ def commands_with(text: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def given_to_nobody(place: Path, program: Path, copied: Path) -> dict[str, Any]:
+    """Give a folder to an ordinary user, who may run a copy of a program; returns what `subprocess` needs for it."""
+    program.write_bytes(copied.read_bytes())
+    program.chmod(0o755)
+    nobody = 65534
+    for path in (place, *place.rglob("*")):
+        os.chown(path, nobody, nobody)
+    for path in place.parents:  # pytest's own folders are for root's eyes only
+        if path.name.startswith(("pytest-", "popen-", "test_")):
+            path.chmod(0o755)
+    return {"user": nobody, "group": nobody, "extra_groups": []}

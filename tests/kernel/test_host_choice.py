@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from begun_runs import given_to_nobody
 
 from dumbbell import registry
 from dumbbell.backends import Job, backend
@@ -146,17 +147,9 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
 @pytest.mark.parametrize("emulation", ["link", "tc"])
 def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
     require_root()
-    nobody = 65534
-    place = tmp_path / "run"
+    place, program = tmp_path / "run", tmp_path / "program"
     place.mkdir()
-    os.chown(place, nobody, nobody)
-    program = tmp_path / "program"
-    program.write_bytes(GUEST.read_bytes())
-    program.chmod(0o755)
-    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
-        if path.name.startswith(("pytest-", "popen-", "test_")):
-            path.chmod(0o755)
-    as_nobody: dict[str, Any] = {"user": nobody, "group": nobody, "extra_groups": []}
+    as_nobody = given_to_nobody(place, program, GUEST)
     probed = subprocess.run([str(program), "probe"], capture_output=True, check=False, **as_nobody)
     refused = json.loads(probed.stdout)["namespaces"] is not None
     require("users", "this host allows ordinary users no namespaces" if refused else None)

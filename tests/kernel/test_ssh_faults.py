@@ -18,7 +18,7 @@ import pytest
 from dumbbell import Scenario
 from dumbbell.kernel.guest import GUEST
 from remote_machines import Machines
-from waiting import DEADLINE_S, wait_until
+from waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("require_machines")
 
@@ -144,13 +144,15 @@ def connected(machines: Machines) -> bool:
     return ":21000" in machines.inside("client", "ss", "-tnH", "state", "established").stdout
 
 
-def while_it_runs(machines: Machines, act: Callable[[], None], *arguments: str | Path) -> tuple[int, str, str]:
+def while_it_runs(
+    machines: Machines, act: Callable[[subprocess.Popen[str]], None], *arguments: str | Path
+) -> tuple[int, str, str]:
     """Run ``dumbbell``, and act once when the flow has a connection: a run long enough for it."""
     process = subprocess.Popen(
         machines.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=machines.folder
     )
     wait_until(lambda: connected(machines), process)
-    act()
+    act(process)
     out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
@@ -163,7 +165,7 @@ def kill_agents(machines: Machines, name: str) -> None:
 @pytest.mark.parametrize("name", ["server", "router"])
 def test_a_killed_agent_costs_an_attempt_and_the_study_goes_on(machines: Machines, name: str) -> None:
     arguments = call(machines, *QUICK, "--json", repetitions=2, duration="6 s")
-    code, out, err = while_it_runs(machines, lambda: kill_agents(machines, name), *arguments)
+    code, out, err = while_it_runs(machines, lambda _: kill_agents(machines, name), *arguments)
     assert (code, len(json.loads(out)["runs"])) == (0, 2), err
     assert machines.left() == []
 
@@ -189,7 +191,7 @@ def test_an_agent_that_is_killed_each_time_is_one_line(machines: Machines) -> No
 def test_a_cut_link_is_noticed_and_the_run_is_made_again(machines: Machines) -> None:
     """The link for SSH is down until the connections were given up."""
 
-    def cut() -> None:
+    def cut(_: object) -> None:
         before = set(machines.agents("client"))
         machines.inside("server", "ip", "link", "set", "ssh", "down")
         wait_until(lambda: not before & set(machines.agents("client")))
@@ -205,14 +207,9 @@ def test_a_cut_link_is_noticed_and_the_run_is_made_again(machines: Machines) -> 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_leaves_nothing(machines: Machines, how: signal.Signals) -> None:
     arguments = call(machines, *QUICK, duration="600 s")
-    process = subprocess.Popen(
-        machines.command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=machines.folder
-    )
-    wait_until(lambda: connected(machines), process)
-    process.send_signal(how)
-    _, err = process.communicate(timeout=DEADLINE_S)
+    code, _, err = while_it_runs(machines, lambda process: process.send_signal(how), *arguments)
     if how == signal.SIGINT:
-        assert process.returncode == 130
+        assert code == 130
         assert "Traceback" not in err
         assert "interrupted" in err
     assert machines.left() == []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from begun_runs import begun
+from begun_runs import begun, given_to_nobody
 
 from dumbbell.backends import Job
 from dumbbell.common.run_folders import UML_PREFIX as PREFIX
@@ -62,28 +62,11 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
     plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()
     prepare(place, {"plan": plan, "sample_ns": 10_000_000})
     kernel = Kernel(tmp_path / "linux", "", "")
-    kernel.path.write_bytes(KERNELS[0].path.read_bytes())
-    kernel.path.chmod(0o755)
-    nobody = 65534
-    for path in (place, *place.rglob("*")):
-        os.chown(path, nobody, nobody)
-    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
-        if path.name.startswith(("pytest-", "popen-", "test_")):
-            path.chmod(0o755)
-    done = subprocess.run(
-        command_line(kernel, 256, 1),
-        cwd=place,
-        env={"HOME": str(place)},
-        user=nobody,
-        group=nobody,
-        extra_groups=[],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
+    user = given_to_nobody(place, kernel.path, KERNELS[0].path)
+    within: dict[str, Any] = {"cwd": place, "env": {"HOME": str(place)}, "stdin": subprocess.DEVNULL, **user}
+    done = subprocess.run(command_line(kernel, 256, 1), capture_output=True, timeout=300, check=False, **within)
     assert (place / "result.json").exists(), done.stdout + done.stderr
-    assert (place / "result.json").stat().st_uid == nobody
+    assert (place / "result.json").stat().st_uid == user["user"]
 
 
 def of_process(pid: int) -> list[int]:

@@ -9,7 +9,15 @@ from typing import Any
 from dumbbell import Results
 from python_disciplines import DROPTAIL
 
-__all__ = ["DISCIPLINE", "KINDS", "NEWRENO", "VARIANT", "Kind", "alike", "drops"]
+__all__ = ["DISCIPLINE", "KINDS", "LOUD", "NEWRENO", "VARIANT", "Kind", "alike", "drops"]
+
+LOUD = """
+import os, pathlib
+print("loaded")
+os.system("echo loaded too")
+pathlib.Path(__file__).with_name("ran").touch()
+"""
+"""Before other code: what shows that it was loaded."""
 
 # NewReno as crates/cc has it: with the same window after each event, the same bytes follow.
 NEWRENO = '''

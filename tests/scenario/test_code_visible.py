@@ -13,6 +13,7 @@ import click
 import pytest
 from conftest import BASE
 from one_link import one_link
+from own_code import LOUD, NEWRENO, VARIANT
 
 from dumbbell import Scenario
 from dumbbell.cli import announce
@@ -20,27 +21,13 @@ from dumbbell.results.running.estimate import Estimate, estimate
 from dumbbell.scenario.reading_modes import announce_before_cells
 
 Cli = Callable[..., Any]
-
-MINE = """
-import os, pathlib
-print("loaded")
-os.system("echo loaded too")
-pathlib.Path(__file__).with_name("ran").touch()
-class Mine:
-    def __init__(self, setup): self.cwnd = 15000; print("made")
-    def on_ack(self, ack): pass
-    def on_congestion(self, event): pass
-"""
 SHORT = BASE.replace('"2 s"', '"100 ms"').replace('start_jitter = "100 ms"', "")
 COMMAND = SHORT + '[[flows]]\nname = "own"\ntransport = "udp"\napplication = { kind = "command", client = ["id"] }\n'
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    (tmp_path / "mine.py").write_text(MINE)
-    text = SHORT.replace('variant = "newreno"', 'variant = { python = "mine.py:Mine" }')
-    (tmp_path / "s.toml").write_text(text)
-    return tmp_path
+    return VARIANT.written_to(tmp_path, LOUD + NEWRENO).parent
 
 
 def test_no_code_refuses_commands(cli: Cli, tmp_path: Path) -> None:
@@ -51,11 +38,11 @@ def test_no_code_refuses_commands(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_validate_names_code_too(cli: Cli, own: Path) -> None:
-    done = cli("validate", str(own / "s.toml"), "--list", "--no-code")
+    done = cli("validate", str(own / "own.toml"), "--list", "--no-code")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
     assert not (own / "ran").exists()
-    done = cli("validate", str(own / "s.toml"), "--list")
+    done = cli("validate", str(own / "own.toml"), "--list")
     assert done.returncode == 0, done.stderr
     assert "the scenario runs mine.py:Mine (Python)\n" in done.stderr and (own / "ran").exists()
 
@@ -79,7 +66,7 @@ def test_scenarios_without_code_run(cli: Cli, tmp_path: Path) -> None:
 
 def test_code_that_ends_the_program_is_an_error(cli: Cli, own: Path) -> None:
     (own / "mine.py").write_text("import sys\nsys.exit(0)\n")
-    done = cli("run", str(own / "s.toml"))
+    done = cli("run", str(own / "own.toml"))
     assert done.returncode == 2
     assert "mine.py, line 2: SystemExit: 0" in done.stderr and "Traceback" not in done.stderr
 

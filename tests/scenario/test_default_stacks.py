@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from one_link import network, one_link
+from own_code import NEWRENO
 
 import dumbbell
 from dumbbell import Scenario, registry
@@ -27,18 +28,6 @@ ONE: dict[str, Any] = {
     "flows": [{"name": "a", "variant": "cubic"}],
 }
 OWN_RECOVERY = ("tahoe", "reno", "newreno", "sack")
-MINE = """
-class Mine:
-    def __init__(self, setup):
-        self.cwnd = setup.initial_window
-        self.ssthresh = setup.ssthresh
-
-    def on_ack(self, ack):
-        pass
-
-    def on_congestion(self, event):
-        pass
-"""
 
 
 def stacks(scenario: Scenario) -> list[dict[str, Any]]:
@@ -65,7 +54,7 @@ def test_a_swept_variant_takes_its_own_default_with_the_given_parameters() -> No
 
 
 def test_variants_outside_the_registry_run_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text(NEWRENO)
     monkeypatch.chdir(tmp_path)
     assert stacks(Scenario.from_dict(ONE, {"flows.a.variant": {"python": "mine.py:Mine"}}))[0]["name"] == "linux"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_code import DISCIPLINE, KINDS, NEWRENO, VARIANT, Kind
+from own_code import DISCIPLINE, KINDS, LOUD, NEWRENO, VARIANT, Kind
 
 import dumbbell
 from dumbbell import Results, Scenario, ScenarioError
@@ -180,9 +180,7 @@ def test_the_table_of_a_scenario_is_checked(place: Path, kind: Kind) -> None:
 
 
 def test_code_is_announced_and_can_be_refused(place: Path, kind: Kind, cli: Cli) -> None:
-    loud = 'import os, pathlib\nprint("loaded")\nos.system("echo loaded too")\n'
-    loud += 'pathlib.Path(__file__).with_name("ran").touch()\n'
-    (place / "mine.py").write_text(loud + kind.with_lines('print("here")'))
+    (place / "mine.py").write_text(LOUD + kind.with_lines('print("here")'))
     done = cli("run", "own.toml", "--no-code")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: --no-code: the scenario runs mine.py:{kind.example} (Python)\n"

@@ -7,39 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from one_link import refused
+from one_link import one_link, refused
 
 import dumbbell
 from dumbbell import Scenario
 from dumbbell.plan.build import build
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-BASE = """
-name = "wifi"
-duration = "4 s"
-measure_from = "1 s"
-
-[network]
-access = { rate = "1 Gbit/s", delay = "5 ms" }
-
-[network.bottleneck.wifi]
-standard = "11g"
-signal = "-45 dBm"
-
-[[flows]]
-name = "a"
-variant = "cubic"
-
-[[flows]]
-name = "b"
-variant = "cubic"
-direction = "reverse"
-"""
 
 
 def scenario(**wifi: Any) -> Scenario:
-    """The base scenario with other values of the medium."""
-    return Scenario.from_toml(BASE, {f"network.bottleneck.wifi.{key}": value for key, value in wifi.items()})
+    """A download and an upload over 11g, with other values of the medium."""
+    medium = {"standard": "11g", "signal": "-45 dBm", **wifi}
+    return one_link(
+        {"name": "a", "variant": "cubic"},
+        {"name": "b", "variant": "cubic", "direction": "reverse"},
+        duration="4 s",
+        measure_from="1 s",
+        network={"access": {"rate": "1 Gbit/s", "delay": "5 ms"}, "bottleneck": {"wifi": medium}},
+    )
 
 
 def medium(**wifi: Any) -> dict[str, Any]:
@@ -135,12 +121,12 @@ def test_refusals(wifi: dict[str, Any], place: str, message: str) -> None:
 )
 def test_a_link_with_wifi_has_no_other_impairments(key: str, value: Any) -> None:
     with refused("has a queue, a constant delay and drops only"):
-        Scenario.from_toml(BASE, {f"network.bottleneck.{key}": value})
+        scenario().with_changes({f"network.bottleneck.{key}": value})
 
 
 def test_access_links_are_no_wifi() -> None:
     with refused("Wi-Fi belongs into the bottleneck"):
-        Scenario.from_toml(BASE, {"network.access": {"wifi": {"preset": "strong"}}})
+        scenario().with_changes({"network.access": {"wifi": {"preset": "strong"}}})
 
 
 def test_the_lecture_hall_has_the_speed_of_the_report() -> None:
