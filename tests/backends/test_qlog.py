@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +92,11 @@ def test_requests_that_have_no_effect_are_refused() -> None:
         Scenario.from_toml(TEXT.replace('"draft"', '"0.4"'))
 
 
-def test_the_command_keeps_them_on_request(tmp_path: Path) -> None:
-    file = tmp_path / "logged.toml"
-    file.write_text(TEXT.replace('[capture]\nqlog = "draft"\n', ""), encoding="utf-8")
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--qlog", "0.3"]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_the_command_keeps_them_on_request(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    (tmp_path / "logged.toml").write_text(TEXT.replace('[capture]\nqlog = "draft"\n', ""), encoding="utf-8")
+    refused = cli("run", "logged.toml", "--qlog", "0.3")
     assert refused.returncode == 2
     assert "--qlog: the files need a place: give --out DIR too" in refused.stderr
-    subprocess.run([*command, "--out", str(tmp_path / "out")], capture_output=True, check=True)
+    assert cli("run", "logged.toml", "--qlog", "0.3", "--out", "out").returncode == 0
     found = dumbbell.Results.load(tmp_path / "out").qlogs(0)
     assert records(found["page.1.client"])[0]["qlog_version"] == "0.3"

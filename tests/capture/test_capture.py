@@ -230,17 +230,14 @@ def test_captures_of_one_name_are_kept_apart(cli: Callable[..., Any], one: Path,
     assert both.row(0)[1:] == (100, 200, 150)
 
 
-def test_wrong_values_of_options_are_refused(cli: Callable[..., Any], one: Path) -> None:
-    for option, value, words in (("--flow", "99", "its connections are 0 to 0"), ("--port", "99999", "65535")):
-        done = cli("analyze", one, option, value)
+def test_wrong_options_and_files_are_refused(cli: Callable[..., Any], one: Path, tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_text("not a capture at all, just some words")
+    for arguments, words in (
+        ((one, "--flow", "99"), "its connections are 0 to 0"),
+        ((one, "--port", "99999"), "65535"),
+        ((tmp_path / "no.pcap",), "no.pcap"),
+    ):
+        done = cli("analyze", *arguments)
         assert done.returncode == 2, done.stdout
         assert words in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_a_file_that_is_no_capture(cli: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "no.pcap").write_text("not a capture at all, just some words")
-    done = cli("analyze", tmp_path / "no.pcap")
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "no.pcap" in done.stderr

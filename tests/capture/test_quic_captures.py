@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +46,11 @@ def same_as_tshark(path: Path, directions: list[dict[str, Any]]) -> None:
         assert (len(own), sum(own)) == (found["packets"], found["bytes"])
 
 
-def shown(path: Path) -> str:
-    """Return the text of `dumbbell analyze`."""
-    command = [sys.executable, "-m", "dumbbell", "analyze", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
 def point(results: Results, name: str) -> Path:
     return results.captures(0)[name]
 
 
-def test_of_the_simulator(tmp_path: Path) -> None:
+def test_of_the_simulator(tmp_path: Path, cli: Callable[..., Any]) -> None:
     given = one_flow(
         "q", "4 s", rate="5 Mbit/s", limit="20 packets",
         capture=POINTS, flows=[{"name": "q", "transport": "quic", "variant": "cubic"}],
@@ -80,7 +74,7 @@ def test_of_the_simulator(tmp_path: Path) -> None:
     # Those in flight at the end are missing, besides those that the queue has dropped.
     in_flight = sent["packets"] - row["dropped_packets"] - arrived["packets"]
     assert 0 <= in_flight <= 20 + 5
-    text = shown(point(results, "sender"))
+    text = cli("analyze", point(results, "sender")).stdout
     assert f"{sum(d['packets'] for d in directions)} packets in " in text
     assert "\nQUIC\n" in text
 

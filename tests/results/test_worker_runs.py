@@ -73,6 +73,26 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make an empty directory for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(long_series, "_FILES", long_series._Files())
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path / "tmp"
+
+
+def ends_after(number: int) -> Callable[[int, int], None]:
+    """Return a progress that interrupts when more runs are made."""
+
+    def end(done: int, _every: int) -> None:
+        if done > number:
+            raise KeyboardInterrupt
+
+    return end
+
+
 def content(place: Path) -> dict[str, bytes]:
     return {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*.parquet")}
 
@@ -120,12 +140,8 @@ def test_a_lost_process_costs_no_run(whole: Path, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.usefixtures("small_batches")
 def test_a_sweep_that_was_ended_is_continued_by_processes(whole: Path, tmp_path: Path) -> None:
-    def end(done: int, _every: int) -> None:
-        if done > 40:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=end)
+        dumbbell.run(scenario(), out=tmp_path / "out", jobs=2, progress=ends_after(40))
     kept = Results.load(tmp_path / "out")
     assert 40 < len(kept) < 80 and kept.damaged == 0
     repair(tmp_path / "out", jobs=2)
@@ -238,13 +254,10 @@ def test_files_of_runs_do_not_pass_through_memory(tmp_path: Path) -> None:
     assert isinstance(other, MovedFiles) and set(tmp_path.iterdir()) == {other.folder, tmp_path / "moved"}
 
 
-def test_long_series_of_workers_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(long_series, "_FILES", long_series._Files())
-    monkeypatch.setattr(tempfile, "tempdir", None)
+def test_long_series_of_workers_stay_on_disk(temporary: Path) -> None:
     changed = scenario(**LONG)
     two = dumbbell.run(changed, cluster="local:2")
-    assert [*tmp_path.iterdir()] == []
+    assert [*temporary.iterdir()] == []
     one = dumbbell.run(changed, jobs=1)
     for run in range(2):
         assert one.tables(run) == two.tables(run) == ["departures/r1->r2", "drops/r1->r2"]
@@ -255,20 +268,11 @@ def test_long_series_of_workers_stay_on_disk(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_an_interrupt_leaves_no_file_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    monkeypatch.setattr(long_series, "_FILES", long_series._Files())
-    monkeypatch.setattr(tempfile, "tempdir", None)
-
-    def end(done: int, _every: int) -> None:
-        if done:
-            raise KeyboardInterrupt
-
+def test_an_interrupt_leaves_no_file_of_workers(tmp_path: Path, temporary: Path, kept: bool) -> None:
     changed = scenario(**WITH_FILES, capture={"at": ["sender"]} if kept else {})
     with pytest.raises(KeyboardInterrupt):
-        dumbbell.run(changed, out=tmp_path / "out" if kept else None, cluster="local:2", progress=end)
-    assert [*(tmp_path / "tmp").iterdir()] == []
+        dumbbell.run(changed, out=tmp_path / "out" if kept else None, cluster="local:2", progress=ends_after(0))
+    assert [*temporary.iterdir()] == []
     assert not (tmp_path / "out" / ".partial").exists()
 
 
