@@ -13,7 +13,7 @@ import dumbbell
 from dumbbell.capture import Capture
 from dumbbell.capture.figures import WINDOWS, pictures, talkers
 from dumbbell.capture.sequence import sequence
-from dumbbell.plots.over_time import AFTER_TIMEOUT
+from dumbbell.plots.flows_over_time import AFTER_TIMEOUT
 from kernels import one_flow
 
 

@@ -14,7 +14,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.plots import Curve, Picture, look
 from dumbbell.plots.catalog import make
 from dumbbell.plots.downsample import merged, summary_of_steps
-from dumbbell.plots.over_time import AFTER_TIMEOUT, flow_looks
+from dumbbell.plots.flows_over_time import AFTER_TIMEOUT, flow_looks
 from dumbbell.plots.phase_bands import HATCHES
 from dumbbell.plots.time_sequence import unwrapped
 from figures_drawn import drawn
@@ -151,7 +151,7 @@ def test_many_flows_are_limited_and_the_figure_notes_it() -> None:
 
 
 def test_results_without_the_size_of_a_segment_are_refused(two: Results) -> None:
-    from dumbbell.plots.over_time import in_segments
+    from dumbbell.plots.flows_over_time import in_segments
 
     run = two.runs[0]
     old = type(run)(**{**vars(run), "flows": [{k: v for k, v in run.flows[0].items() if k != "snd_mss_bytes"}]})

@@ -13,7 +13,7 @@ from dumbbell.capture.capture import Capture
 from dumbbell.capture.output import name_of
 from dumbbell.capture.sequence import sequence
 from dumbbell.common.words import counted
-from dumbbell.plots.over_time import AFTER_TIMEOUT
+from dumbbell.plots.flows_over_time import AFTER_TIMEOUT
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
 
 __all__ = ["LONGEST", "inflight_panel", "pictures", "talkers", "with_gaps"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, Statistic, bca, statistic_of
+from dumbbell.metrics.significance import t_quantile
 
 __all__ = ["FEWEST", "Interval", "Summary", "number", "summarize", "summarize_all"]
 
@@ -169,8 +170,6 @@ def _intervals(
     m, n = block.shape
     if n < 2:
         return np.full(m, np.nan), np.full(m, np.nan)
-    from scipy.stats import t  # slow to import, and only needed here
-
-    half = float(t.ppf((1 + level) / 2, n - 1)) * block.std(axis=1, ddof=1) / math.sqrt(n)
+    half = t_quantile(n - 1, level) * block.std(axis=1, ddof=1) / math.sqrt(n)
     mean = block.mean(axis=1)
     return mean - half, mean + half

@@ -12,7 +12,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.by_cell import counted, looks_of
 from dumbbell.plots.cell_table import CellTable, Shown, word
-from dumbbell.plots.over_time import in_segments
+from dumbbell.plots.flows_over_time import in_segments
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look, distinct
 from dumbbell.registry import unknown

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import jain, sliding_rate
-from dumbbell.plots.over_time import flow_label, flow_looks, flows_of, span_of, title_of
+from dumbbell.plots.flows_over_time import flow_label, flow_looks, flows_of, span_of, title_of
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 
 if TYPE_CHECKING:

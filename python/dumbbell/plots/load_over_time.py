@@ -9,7 +9,7 @@ import numpy as np
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of, mean_per_window, rate_per_window
-from dumbbell.plots.over_time import MOST, WINDOWS, span_of, title_of
+from dumbbell.plots.flows_over_time import MOST, WINDOWS, span_of, title_of
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown

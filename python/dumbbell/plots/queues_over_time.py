@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of
 from dumbbell.plots.downsample import summary_of_steps
-from dumbbell.plots.over_time import span_of, title_of
+from dumbbell.plots.flows_over_time import span_of, title_of
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import Look, distinct
 from dumbbell.registry import unknown

@@ -8,7 +8,7 @@ import numpy as np
 
 from dumbbell.metrics import responsiveness as evaluate
 from dumbbell.metrics.round_trips import MAD, rpm, trimmed_mean
-from dumbbell.plots.over_time import title_of
+from dumbbell.plots.flows_over_time import title_of
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.results.statistics.responsiveness import observed

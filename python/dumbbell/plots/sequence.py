@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dumbbell.plots.over_time import dropped, flow_label, flows_of, steps_at, title_of
+from dumbbell.plots.flows_over_time import dropped, flow_label, flows_of, steps_at, title_of
 from dumbbell.plots.spec import Floats, Picture
 from dumbbell.plots.time_sequence import Strokes, TimeSequence, picture_of
 

@@ -17,7 +17,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of, rate_per_window
 from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.cell_table import word
-from dumbbell.plots.over_time import WINDOWS, events_of, flows_of, in_segments, span_of
+from dumbbell.plots.flows_over_time import WINDOWS, events_of, flows_of, in_segments, span_of
 from dumbbell.plots.queues_over_time import backlog, queues_of
 from dumbbell.plots.spec import Curve, Floats, Panel, Picture
 from dumbbell.plots.style import distinct

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.plots.over_time import flow_label, in_segments, title_of
+from dumbbell.plots.flows_over_time import flow_label, in_segments, title_of
 from dumbbell.plots.queues_over_time import backlog, discipline_of, queues_of
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, Span
 from dumbbell.plots.style import distinct

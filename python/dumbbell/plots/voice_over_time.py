@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import edges_of, mos, r_factor
 from dumbbell.metrics.speech import BPL
-from dumbbell.plots.over_time import span_of, title_of
+from dumbbell.plots.flows_over_time import span_of, title_of
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import distinct
 from dumbbell.registry import unknown

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING
 from dumbbell.common.lazy import lazy as _lazy
 
 if TYPE_CHECKING:
-    from dumbbell.studies.labs.checking import Checked, Verdict, check
     from dumbbell.studies.labs.definition import Lab, lab, labs
-    from dumbbell.studies.labs.sheet import find_hand_ins, write_sheet
+    from dumbbell.studies.labs.grade_sheet import find_hand_ins, write_sheet
+    from dumbbell.studies.labs.grading import Checked, Verdict, check
     from dumbbell.studies.labs.starting import Started, start
 
 __all__ = ["Checked", "Lab", "Started", "Verdict", "check", "find_hand_ins", "lab", "labs", "start", "write_sheet"]
 
 _HOMES = {
-    "checking": ("Checked", "Verdict", "check"),
+    "grading": ("Checked", "Verdict", "check"),
     "definition": ("Lab", "lab", "labs"),
-    "sheet": ("find_hand_ins", "write_sheet"),
+    "grade_sheet": ("find_hand_ins", "write_sheet"),
     "starting": ("Started", "start"),
 }
 __getattr__ = _lazy(

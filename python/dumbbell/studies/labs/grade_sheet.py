@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.studies.labs.checking import Checked, Verdict, check
+from dumbbell.studies.labs.grading import Checked, Verdict, check
 from dumbbell.studies.labs.hand_in import ANSWERS, HandIn, plain, read
 
 __all__ = ["Row", "Sheet", "find_hand_ins", "write_sheet"]
