@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import required
+from again import note_repeated
 from dumbbell import Scenario
 from hosts import require_link_emulation
 from machines import require_uml
@@ -43,6 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=2))
     # Files are divided among processes: first those that take minutes, so that none is left at the end.
     items.sort(key=lambda item: item.get_closest_marker("studies") is None)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note a test that is repeated, so that the whole check names it as unstable."""
+    if str(report.outcome) == "rerun":
+        note_repeated(report.nodeid)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import conftest
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -105,3 +108,11 @@ def test_of_rust(tmp_path: Path, output: str, expected: tuple[int, list[str]], c
     cargo.chmod(0o755)
     assert again(tmp_path, cargo, "test", "--workspace") == expected
     assert (tmp_path / "calls").read_text().splitlines() == ["test --no-fail-fast --workspace", *calls]
+
+
+def test_tests_that_pytest_repeats_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUMBBELL_UNSTABLE_TESTS", str(tmp_path / "notes"))
+    for outcome in ("passed", "rerun", "failed"):
+        report: Any = SimpleNamespace(outcome=outcome, nodeid=f"test_it.py::{outcome}")
+        conftest.pytest_runtest_logreport(report)
+    assert (tmp_path / "notes").read_text() == "test_it.py::rerun\n"

@@ -3,24 +3,30 @@
     python tests/support/again.py NOTES cargo test --workspace
     python tests/support/again.py NOTES .venv/bin/pytest -m quick
 
-``NOTES`` is a file that gets a line for each test that passed only the second time. A test that fails twice, or a
-failure without the name of a test (no build, no collection, a process that dies), fails the command.
+``NOTES`` is a file that gets a line for each test that passed only the second time, and for each that pytest itself
+has repeated (`note_repeated`). A test that fails twice, or a failure without the name of a test (no build, no
+collection, a process that dies), fails the command.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["main"]
+__all__ = ["main", "note_repeated"]
+
+NOTES = "DUMBBELL_UNSTABLE_TESTS"
+"""The environment variable that names the file in the processes of the command."""
 
 
 def main(notes: Path, command: list[str]) -> int:
     """Run it, and note the unstable tests. Return the exit code."""
+    os.environ[NOTES] = str(notes.absolute())
     code, failed, repeats = (cargo if Path(command[0]).name == "cargo" else pytest)(command)
     if code == 0 or not failed:
         return code
@@ -28,9 +34,19 @@ def main(notes: Path, command: list[str]) -> int:
     codes = [subprocess.run(repeat, check=False).returncode for repeat in repeats]
     if any(codes):
         return code
-    with notes.open("a", encoding="utf-8") as file:
-        file.writelines(f"{name}\n" for name in failed)
+    _note(notes, failed)
     return 0
+
+
+def note_repeated(test: str) -> None:
+    """Note a test that pytest repeats, such as one on the host's own clock, if notes are kept."""
+    if notes := os.environ.get(NOTES):
+        _note(Path(notes), [test])
+
+
+def _note(notes: Path, tests: list[str]) -> None:
+    with notes.open("a", encoding="utf-8") as file:
+        file.writelines(f"{name}\n" for name in tests)
 
 
 def pytest(command: list[str]) -> tuple[int, list[str], list[list[str]]]:
