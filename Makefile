@@ -99,8 +99,7 @@ wheel: $(TOOLS)  ## a wheel for this platform in build/wheels, with the guest pr
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	cargo doc --workspace --no-deps --quiet
+	cargo doc --workspace --no-deps --quiet & rust=$$!; NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && wait $$rust
 
 deny:            ## licenses, advisories and sources of the dependencies (cargo-deny needed)
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }

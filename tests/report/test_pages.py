@@ -58,7 +58,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, done: Callable[[str], Done])
         "results": write_results_report(out / "runs"),
         "capture": write_capture_report(analyze(a), out / "capture", "dumbbell analyze"),
         "pair": write_pair_report(pair(a, b), out / "pair", "dumbbell analyze"),
-        "study": done("ns2-cbr").report,
+        "study": done("quickstart").report,
         "plot": results.plot.cwnd().save(out / "plot.html"),
     }
 

@@ -27,12 +27,12 @@ def run(*arguments: str) -> object:
     return app.main([*arguments], prog_name="dumbbell", standalone_mode=False)
 
 
-def test_thirty_hand_ins_are_graded(tmp_path: Path) -> None:
+def test_hand_ins_of_every_lab_are_graded(tmp_path: Path) -> None:
     names = list(labs())
-    for n in range(30):
+    for n in range(2 * len(names)):
         hand_in(tmp_path / f"s{n:02}" / "hand-in", names[n % len(names)], f"s{n:02}", wrong=n % 3)
     found = find_hand_ins([tmp_path])
-    assert len(found) == 30
+    assert len(found) == 2 * len(names)
     graded = rows(write_sheet(found).text)
     for n, row in enumerate(graded):
         questions = len(lab(row["lab"]).questions)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
+from dumbbell.capture import Capture
+from dumbbell.results import Results
 from dumbbell.studies import Done
+from dumbbell.studies.video_real_traffic import data
 from quick import check_quick
 from required import require_packages
 
 require_packages("matplotlib", "jinja2")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def captures_are_read_once() -> Iterator[None]:
+    """Keep the numbers of a capture, for the study and for the tests: reading them takes longest."""
+    kept: dict[tuple[str, ...], dict[str, float]] = {}
+    read = data.read
+
+    def once(capture: Capture) -> dict[str, float]:
+        return kept.get(tuple(capture.files)) or kept.setdefault(tuple(capture.files), read(capture))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "read", once)
+        yield
 
 
 def test_quick_study(done: Callable[[str], Done]) -> None:
@@ -53,7 +70,6 @@ def test_video(done: Callable[[str], Done]) -> None:
 
 
 def test_video_where_a_back_end_has_no_policer(done: Callable[[str], Done]) -> None:
-    from dumbbell.results import Results
     from dumbbell.studies.video_real_traffic.experiments import Experiments
     from dumbbell.studies.video_real_traffic.figures import pictures
     from dumbbell.studies.video_real_traffic.tables import predictions, tables
