@@ -1,6 +1,6 @@
 //! The simulator: one plan with its seed in, metrics, series and captures out.
 //!
-//! Time is virtual, in nanoseconds. The order of events at one instant is a rule ([`events`]). Each component draws
+//! Time is virtual, in nanoseconds. The order of events at one instant is a rule (`events`). Each component draws
 //! from its own random stream. Nothing depends on threads, addresses or hash order: a plan gives the same bytes on
 //! every machine.
 //!

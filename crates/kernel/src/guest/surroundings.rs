@@ -1,10 +1,10 @@
 //! The surroundings of a real program in the virtual machine: those of a program on a host
-//! ([`sandbox`](crate::host::sandbox)), as far as this kernel has them.
+//! (`host::sandbox`), as far as this kernel has them.
 //!
 //! - Its files are the host's (hostfs), all read-only, with the rights of an unprivileged user of the machine.
 //! - It writes to a directory in the machine's memory, and to `/dev/shm`.
-//! - It sees the machine's processes instead of the host's. A user of its own has it ([`user`]), so that it can signal
-//!   only those that it has started, and [`end_processes`] finds all of them: this kernel has no process namespaces.
+//! - It sees the machine's processes instead of the host's. A user of its own has it (`user`), so that it can signal
+//!   only those that it has started, and `end_processes` finds all of them: this kernel has no process namespaces.
 //!
 //! The machine itself is a process of an ordinary user, and ends with the run.
 

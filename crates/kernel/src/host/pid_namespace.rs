@@ -1,5 +1,5 @@
 //! A real program of a flow in a process namespace, so that no process that it starts outlives the run, and isolated
-//! from the host ([`sandbox`](super::sandbox)).
+//! from the host (`sandbox`).
 //!
 //! ```text
 //! run -- A `within`: makes the namespace -- B `init`: its process 1, isolates itself -- the program -- its processes

@@ -26,7 +26,7 @@ pub struct Policer {
     pub rate_bps: u64,
     /// Size of the bucket, bytes.
     pub burst_bytes: u64,
-    /// The same as the time in which it fills, in units of [`TICK_NS`].
+    /// The same as the time in which it fills, in units of `TICK_NS`.
     pub burst_ticks: u32,
     /// The link's framing, which counts, bytes.
     pub overhead: u16,

@@ -39,7 +39,7 @@ pub struct TunTopology {
 
 impl TunTopology {
     /// Translates a plan. `offloads`: hosts send and receive super-packets; None: if all links are faster than
-    /// [`OFFLOAD_RATE`].
+    /// `OFFLOAD_RATE`.
     ///
     /// # Errors
     /// `Refused`: kernel or links can't run the plan, with the place in the scenario.

@@ -153,7 +153,7 @@ impl MinstrelHt {
         (self.max_prob_rate, false)
     }
 
-    /// Reports a transmission [minstrel_ht_tx_status].
+    /// Reports a transmission [Linux net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status].
     pub fn report(&mut self, now: Time, mode: usize, frames: u32, acked: u32) {
         self.ampdu_packets += 1;
         self.ampdu_len += frames;
