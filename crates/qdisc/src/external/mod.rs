@@ -11,11 +11,11 @@
 
 mod check;
 mod exercise;
-mod held;
+mod given_packets;
 
 pub use check::ExternalQdisc;
 pub use exercise::{Exercise, Finding, Report, exercise};
-pub use held::{Handle, Held};
+pub use given_packets::{Handle, Held};
 
 use crate::{LinkInfo, QdiscContext};
 use dumbbell_units::Time;

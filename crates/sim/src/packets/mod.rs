@@ -1,8 +1,8 @@
 //! Packet contents, in one pool. Queues and links pass small handles.
 
-mod copies;
+mod duplicates;
 
-pub(crate) use copies::{Copies, CopiesId};
+pub(crate) use duplicates::{Copies, CopiesId};
 
 use crate::capture::Cause;
 use dumbbell_quic::Datagram;
