@@ -77,7 +77,7 @@ pub enum Fault {
         what: &'static str,
         /// Its value.
         value: u64,
-        /// The least that is possible.
+        /// The minimum.
         least: u64,
         /// The most that is possible.
         most: u64,

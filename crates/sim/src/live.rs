@@ -70,9 +70,9 @@ pub enum Event {
 pub struct LiveOutput {
     /// One row per direction of each link.
     pub queues: Vec<QueueResult>,
-    /// Series that the plan asks for.
+    /// Series that the plan requests.
     pub trace: Trace,
-    /// Captures that the plan asks for.
+    /// Captures that the plan requests.
     pub captures: Vec<Capture>,
     /// Duplicates of packets with payload that each flow's data sender sent in the measured time.
     pub duplicated: Vec<u64>,

@@ -14,11 +14,11 @@ pub struct Output {
     pub queues: Vec<QueueResult>,
     /// One row per transfer or download that started.
     pub transfers: Vec<Transfer>,
-    /// Series that the plan asks for.
+    /// Series that the plan requests.
     pub trace: Trace,
-    /// Captures that the plan asks for.
+    /// Captures that the plan requests.
     pub captures: Vec<Capture>,
-    /// qlog files that the plan asks for.
+    /// qlog files that the plan requests.
     pub qlogs: Vec<Qlog>,
     /// Events that the engine processed.
     pub events: u64,

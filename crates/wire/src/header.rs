@@ -155,7 +155,7 @@ header! {
 
 header! {
     /// The first 16 bytes of a TCP header [RFC 9293 §3.1]. They hold all fields but checksum and urgent pointer, and
-    /// they are the least that Wireshark needs to assign a segment to its stream.
+    /// Wireshark needs no more to assign a segment to its stream.
     TcpHeader(b: [u8; 16])
     /// Bytes of a header without options.
     LEN = 20;

@@ -142,7 +142,7 @@ fn root(value: f64, degree: f64) -> f64 {
 }
 
 /// Returns the mean opinion score that belongs to a rating factor, 1 (bad) to 4.5 [G.107 Annex B]. Between 0 and 6.5
-/// the formula gives values just below 1, the least that the scale has.
+/// the formula gives values just below 1, the minimum of the scale.
 #[must_use]
 pub fn mos(r: f64) -> f64 {
     if r <= 0.0 {

@@ -2,9 +2,9 @@
 //!
 //! A and B are the two captures; `a` and `b` are the times of the same packet in them. If A captured it first, `b - a`
 //! is the offset of B's clock plus the delay from A to B; else it is the offset minus the delay from B to A. Packets
-//! that waited in no queue have the least delay, so in each direction their `b - a` over time lies on a straight line,
-//! whose slope is the drift. If both directions have the same least delay, the offset is in the middle between the
-//! lines, as in NTP [RFC 5905 §8]. Own rules: a line is the edge of the convex hull that spans the middle of the
+//! that waited in no queue have the minimum delay, so in each direction their `b - a` over time lies on a straight
+//! line, whose slope is the drift. If both directions have the same minimum delay, the offset is in the middle between
+//! the lines, as in NTP [RFC 5905 §8]. Own rules: a line is the edge of the convex hull that spans the middle of the
 //! capture; if the two slopes differ, the smaller one is the drift, and it is 0 if their signs differ.
 
 /// Number of time bins. A packet after the last bin doubles the width: neighboring bins are merged.
@@ -17,7 +17,7 @@ pub(super) struct Envelope {
     bins: Vec<Option<(i64, i64)>>,
     /// Width of a bin, ns.
     width: i64,
-    /// 1: the least difference, -1: the greatest.
+    /// 1: the minimum difference, -1: the maximum.
     sign: i64,
 }
 
@@ -92,7 +92,7 @@ pub struct Clock {
     pub offset: f64,
     /// Frequency difference of B's clock, ns per ns; positive if it runs faster.
     pub drift: f64,
-    /// True if packets of both directions were matched. Otherwise the offset assumes a least delay of zero.
+    /// True if packets of both directions were matched. Otherwise the offset assumes a minimum delay of zero.
     pub both_ways: bool,
     /// Least round-trip time between the two capture points, ns; NaN with one direction only.
     pub round_trip: f64,

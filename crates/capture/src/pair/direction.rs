@@ -36,7 +36,7 @@ impl Direction {
         self.sum / self.delay.count() as f64
     }
 
-    /// The queueing delay: the delay above the least one.
+    /// The queueing delay: the delay above the minimum.
     fn above_least(&self, delay: Option<f64>) -> Option<f64> {
         delay.zip(self.least).map(|(d, least)| (d - least).max(0.0))
     }

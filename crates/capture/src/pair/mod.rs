@@ -69,8 +69,8 @@ pub struct Match {
     pub delay: f64,
 }
 
-/// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the least
-/// difference of the packets that A captured first and the greatest of those that B captured first, so that after its
+/// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the minimum
+/// difference of the packets that A captured first and the maximum of those that B captured first, so that after its
 /// subtraction each packet is earlier at its first capture point.
 #[expect(
     clippy::disallowed_methods,

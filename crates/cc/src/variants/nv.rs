@@ -40,19 +40,19 @@ pub(crate) const ROW: Variant = Variant {
     on_delay: "with more than pad segments in the queue: window reduced by 30 % of the excess, no growth",
     on_ecn: "as to a loss, without a retransmission",
     params: specs! {
-        /// segments in the queue that are allowed (Linux: nv_pad)
+        /// segments in the queue that are allowed [Linux tcp_nv.c nv_pad]
         pad = "10", Kind::Float { min: 0.0, max: 1e6 };
-        /// the window doesn't grow within this many segments of the limit (Linux: nv_pad_buffer)
+        /// the window doesn't grow within this many segments of the limit [Linux tcp_nv.c nv_pad_buffer]
         pad_buffer = "2", Kind::Float { min: 0.0, max: 1e6 };
-        /// mean time after which min_rtt is replaced (Linux: nv_reset_period)
+        /// mean time after which min_rtt is replaced [Linux tcp_nv.c nv_reset_period]
         reset_period = "5 s", Kind::Duration;
-        /// decrease of the window in a round trip, as a part of the excess (Linux: nv_cong_dec_mult)
+        /// decrease of the window in a round trip, as a part of the excess [Linux tcp_nv.c nv_cong_dec_mult]
         decrease = "0.3", Kind::Float { min: 0.0, max: 1.0 };
-        /// factor of the window after a loss (Linux: nv_loss_dec_factor)
+        /// factor of the window after a loss [Linux tcp_nv.c nv_loss_dec_factor]
         decrease_loss = "0.8", Kind::Float { min: 0.01, max: 0.99 };
-        /// samples before a decision to shrink (Linux: nv_dec_eval_min_calls)
+        /// samples before a decision to shrink [Linux tcp_nv.c nv_dec_eval_min_calls]
         decrease_samples = "60", Kind::Int { min: 1, max: 255 };
-        /// samples before a decision to grow (Linux: nv_inc_eval_min_calls)
+        /// samples before a decision to grow [Linux tcp_nv.c nv_inc_eval_min_calls]
         increase_samples = "20", Kind::Int { min: 1, max: 255 };
     },
     columns: &["min_rtt", "rtt", "max_win", "grows"],

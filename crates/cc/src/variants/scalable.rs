@@ -27,9 +27,9 @@ pub(crate) const ROW: Variant = Variant {
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
     params: specs! {
-        /// increase per segment acknowledged, segments [Kelly 2003] (Linux: 1 / TCP_SCALABLE_AI_CNT)
+        /// increase per segment acknowledged, segments [Kelly 2003; Linux tcp_scalable.c 1 / TCP_SCALABLE_AI_CNT]
         a = "0.01", Kind::Float { min: 0.0001, max: 1.0 };
-        /// fraction by which a loss reduces the window [Kelly 2003] (Linux: 1 / 2^TCP_SCALABLE_MD_SCALE)
+        /// fraction by which a loss reduces the window [Kelly 2003; Linux tcp_scalable.c 1 / 2^TCP_SCALABLE_MD_SCALE]
         b = "0.125", Kind::Float { min: 0.01, max: 0.99 };
         /// lwnd: segments up to which the rules are those of Reno [Kelly 2003]
         low_window = "16", Kind::Float { min: 0.0, max: 1e6 };

@@ -11,7 +11,7 @@ pub(super) const PARAMS: &[Spec] = specs! {
     packet_threshold = "3", Kind::Int { min: 1, max: 1000 };
     /// a packet is lost if a later one is acknowledged and it was sent this many round trips ago [RFC 9002 §6.1.2]
     time_threshold = "1.125", Kind::Float { min: 1.0, max: 10.0 };
-    /// granularity of timers: the least time threshold and the least variation in the PTO [RFC 9002 §6.1.2]
+    /// granularity of timers: the minimum of the time threshold, and of the variation in the PTO [RFC 9002 §6.1.2]
     granularity = "1 ms", Kind::Duration;
     /// multiples of rttvar in the PTO [RFC 9002 §6.2.1]
     pto_rttvar = "4", Kind::Int { min: 1, max: 100 };

@@ -97,7 +97,7 @@ impl Endpoint {
         self.counters.fast_retransmits += u64::from(begins);
     }
 
-    /// Queues the content of a frame to be sent again [RFC 9000 §13.3].
+    /// Queues the content of a lost frame for retransmission [RFC 9000 §13.3].
     fn repeat(&mut self, space: Space, frame: &Frame) {
         match frame {
             Frame::Stream(chunk) => self.streams.on_lost(chunk),

@@ -34,7 +34,7 @@ pub(crate) struct SendStream {
     /// The first byte that was never sent.
     next: u64,
     acknowledged: RangeSet,
-    /// Bytes that have to be sent again.
+    /// Bytes to retransmit.
     lost: RangeSet,
     fin: Fin,
     /// Offset below which the peer allows data.
@@ -85,7 +85,7 @@ impl SendStream {
         self.fin == Fin::Acknowledged && self.acknowledged.prefix() == self.written
     }
 
-    /// True if data has to be sent again.
+    /// True if data has to be retransmitted.
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -142,7 +142,7 @@ impl SendStream {
         }
     }
 
-    /// The piece has to be sent again, except for what was acknowledged.
+    /// The piece has to be retransmitted, except for what was acknowledged.
     pub(crate) fn on_lost(&mut self, offset: u64, len: u32, fin: bool) {
         let end = offset + u64::from(len);
         if offset >= self.acknowledged.prefix() || end > self.acknowledged.prefix() {

@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_sacked_packet_has_its_rtt_until_the_sack_and_its_ack_delay_until_the_cumulative_ack() {
-        // Sent at 0, 1, 2 and 3 ms; the second is lost and sent again. RTT: 40, 40, 40. ACK delay: 40, 98, 97.
+        // Sent at 0, 1, 2 and 3 ms; the second is lost and retransmitted. RTT: 40, 40, 40. ACK delay: 40, 98, 97.
         let got = results(&[
             (40, &[packet(Acknowledged, 0, 1)]),
             (42, &[packet(Sacked, 2, 1)]),

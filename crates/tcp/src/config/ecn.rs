@@ -10,7 +10,7 @@ pub(super) const PARAMS: &[Spec] = specs! {
     /// how the receiver reports marks: until the sender has reduced [RFC 3168 §6.1.3], for each segment [RFC 8257
     /// §3.2], by counters [RFC 9768]; fixed for variants that need one of the last two
     ecn_feedback = "classic", Kind::Choice(&["classic", "dctcp", "accurate"]);
-    /// a SYN that is sent again doesn't ask for ecn: the connection does without [RFC 3168 §6.1.1.1; Linux
+    /// a retransmitted SYN doesn't negotiate ECN: the connection works without it [RFC 3168 §6.1.1.1; Linux
     /// net.ipv4.tcp_ecn_fallback]; not with accurate feedback
     ecn_fallback = "false", Kind::Bool;
 };

@@ -136,7 +136,7 @@ impl Config {
         self.recovery.algorithm == LossRecovery::Sack
     }
 
-    /// True if a timeout is followed by go-back-N: segments that the receiver may have are sent again.
+    /// True if a timeout is followed by go-back-N: segments that the receiver may have are retransmitted.
     pub(crate) fn goes_back(&self) -> bool {
         !self.uses_sack() || self.recovery.sack_as_ns2
     }

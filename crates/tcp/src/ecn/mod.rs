@@ -53,7 +53,7 @@ impl EcnMode {
         if a == b { a } else { EcnMode::Off }
     }
 
-    /// Returns the flags of the first SYN, or of one that is sent again [RFC 3168 §6.1.1.1].
+    /// Returns the flags of the first SYN, or of a retransmitted one [RFC 3168 §6.1.1.1].
     pub(crate) fn syn_flags(config: &Config, first: bool) -> TcpFlags {
         let wanted = EcnMode::wanted(config);
         let ae = wanted == EcnMode::Accurate;

@@ -95,7 +95,7 @@ fn sack_retransmits_lost_segments_then_sends_new_ones_then_rescues_the_last() {
     let otherwise = Otherwise::RetransmitUnsacked;
     let new = NextSegment::New { limit: 3 * MSS, may_wait: false, otherwise };
     assert_eq!(recovery.next(&mut parts.cx()), new);
-    // Without new data no segment below the highest SACKed one is left: the last one is sent again, once.
+    // Without new data no segment below the highest SACKed one is left: the last one is retransmitted, once.
     assert_eq!(recovery.next_without_new(otherwise, &mut parts.cx()), NextSegment::Rescue(at(9)));
     assert_eq!(recovery.next_without_new(otherwise, &mut parts.cx()), NextSegment::Nothing);
 }

@@ -2,8 +2,8 @@
 //!
 //! A frame leaves the window when it was delivered and acknowledged, or dropped. The receiver passes packets on in
 //! their order: those behind a missing one wait until that has arrived or is given up. (The sender then moves the
-//! receiver's window with a block ACK request; its airtime is not modeled.) A frame whose ACK was lost is sent again,
-//! but delivered once.
+//! receiver's window with a block ACK request; its airtime is not modeled.) A frame whose ACK was lost is
+//! retransmitted, but delivered once.
 
 use dumbbell_qdisc::Packet;
 use std::collections::VecDeque;

@@ -32,11 +32,11 @@ pub(crate) const ROW: Variant = Variant {
     params: specs! {
         /// factor by which a loss reduces the window [Xu, Harfoush and Rhee 2004]
         beta = "0.875", Kind::Float { min: 0.01, max: 0.99 };
-        /// B: an increase is 1/B of the distance to w_max [Xu, Harfoush and Rhee 2004] (Linux: BICTCP_B)
+        /// B: an increase is 1/B of the distance to w_max [Xu, Harfoush and Rhee 2004; Linux tcp_bic.c BICTCP_B]
         b = "2", Kind::Float { min: 1.1, max: 100.0 };
-        /// most segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: max_increment)
+        /// most segments gained in a round trip [Xu, Harfoush and Rhee 2004; Linux tcp_bic.c max_increment]
         s_max = "32", Kind::Float { min: 1.0, max: 10000.0 };
-        /// fewest segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: b / smooth_part)
+        /// fewest segments gained in a round trip [Xu, Harfoush and Rhee 2004; Linux tcp_bic.c b / smooth_part]
         s_min = "0.01", Kind::Float { min: 0.0001, max: 1.0 };
         /// segments up to which the rules are those of Reno [Xu, Harfoush and Rhee 2004]
         low_window = "14", Kind::Float { min: 0.0, max: 1e6 };

@@ -43,18 +43,18 @@ pub(crate) const ROW: Variant = Variant {
         /// number of round trips in the mean gradient [Hayes and Armitage 2011]
         window = "8", Kind::Int { min: 1, max: 256 };
         /// G, the gradient per round trip at which it backs off with a probability of 63 % [Hayes and Armitage 2011];
-        /// Linux: backoff_factor = 1 s / (scale * window)
+        /// [Linux tcp_cdg.c backoff_factor = 1 s / (scale * window)]
         scale = "3 ms", Kind::Duration;
-        /// factor of the window when it backs off [Hayes and Armitage 2011] (Linux: backoff_beta)
+        /// factor of the window when it backs off [Hayes and Armitage 2011; Linux tcp_cdg.c backoff_beta]
         beta = "0.7", Kind::Float { min: 0.01, max: 0.99 };
         /// number of consecutive backoffs without a fall of the RTT before they count as ineffectual; 0: no limit
-        /// (Linux: use_ineff)
+        /// [Linux tcp_cdg.c use_ineff]
         ineffectual = "5", Kind::Int { min: 0, max: 1000 };
         /// number of backoffs that are then skipped; 0: all until the RTT has fallen
         hold = "5", Kind::Int { min: 0, max: 1000 };
-        /// whether the window is kept at a loss while the queue is not full (Linux: use_tolerance)
+        /// whether the window is kept at a loss while the queue is not full [Linux tcp_cdg.c use_tolerance]
         tolerance = "true", Kind::Bool;
-        /// whether the window after a loss is at least the shadow window (Linux: use_shadow)
+        /// whether the window after a loss is at least the shadow window [Linux tcp_cdg.c use_shadow]
         shadow = "true", Kind::Bool;
         /// whether the mean is taken over the available gradients while there are fewer than `window`, and applies in
         /// slow start too

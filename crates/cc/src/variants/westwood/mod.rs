@@ -36,7 +36,7 @@ pub(crate) const ROW: Variant = Variant {
         /// number of filters with that gain in series [Grieco and Mascolo 2004]; two in [Linux tcp_westwood.c
         /// westwood_filter]
         stages = "1", Kind::Int { min: 1, max: 2 };
-        /// shortest interval of a sample (Linux: TCP_WESTWOOD_RTT_MIN)
+        /// shortest interval of a sample [Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN]
         min_interval = "50 ms", Kind::Duration;
         /// a timeout resets base_rtt
         reset_base_rtt = "false", Kind::Bool;

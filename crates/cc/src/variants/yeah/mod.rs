@@ -34,15 +34,16 @@ pub(crate) const ROW: Variant = Variant {
                TCP without one",
     on_ecn: "as to a loss, without a retransmission",
     params: specs! {
-        /// Q_max: segments in the queue above which early decongestion drains it (Linux: TCP_YEAH_ALPHA)
+        /// Q_max: segments in the queue above which early decongestion drains it [Linux tcp_yeah.c TCP_YEAH_ALPHA]
         q_max = "80", Kind::Float { min: 0.0, max: 1e6 };
-        /// a queueing delay above base_rtt / phi is congestion (Linux: TCP_YEAH_PHY)
+        /// a queueing delay above base_rtt / phi is congestion [Linux tcp_yeah.c TCP_YEAH_PHY]
         phi = "8", Kind::Float { min: 0.1, max: 1000.0 };
-        /// early decongestion drains 1/gamma of the flow's segments in the queue (Linux: TCP_YEAH_GAMMA)
+        /// early decongestion drains 1/gamma of the flow's segments in the queue [Linux tcp_yeah.c TCP_YEAH_GAMMA]
         gamma = "1", Kind::Float { min: 1.0, max: 1000.0 };
-        /// consecutive slow rounds after which a loss is attributed to competing Reno flows (Linux: TCP_YEAH_RHO)
+        /// consecutive slow rounds after which a loss is attributed to competing Reno flows [Linux tcp_yeah.c
+        /// TCP_YEAH_RHO]
         rho = "16", Kind::Int { min: 0, max: 100_000 };
-        /// fast rounds after which no Reno flow is assumed to compete (Linux: TCP_YEAH_ZETA)
+        /// fast rounds after which no Reno flow is assumed to compete [Linux tcp_yeah.c TCP_YEAH_ZETA]
         zeta = "50", Kind::Int { min: 0, max: 100_000 };
     },
     columns: &["base_rtt", "q", "w_reno", "slow_rounds"],
