@@ -28,9 +28,9 @@ __all__ = ["Agent", "Answer"]
 
 PLATFORM = "Linux x86_64"
 CLOSING_S = 0.2
-"""Longest wait for the end of a connection, s: the agent ends with it in any case."""
+"""Longest wait for the end of a connection, or of a copy that is of no use, s: the machine ends both in any case."""
 REMOVING_S = 3.0
-"""Longest wait for the end of a copy that is of no use, and for the removal of an agent that did not start, s."""
+"""Longest wait for the removal of an agent that did not start, s."""
 QUICK_S = 60.0
 """Longest wait for an answer that needs no run, s."""
 
@@ -257,7 +257,8 @@ async def _sudo(connection: SSHClientConnection, machine: Machine) -> str:
 async def _removed(connection: SSHClientConnection, machine: Machine, copying: asyncio.Future[str]) -> None:
     """Remove an agent that has not removed itself, because it couldn't start, or because another machine failed."""
     with suppress(BackendError, TimeoutError):
-        async with asyncio.timeout(REMOVING_S):
+        async with asyncio.timeout(CLOSING_S):  # an interrupt doesn't wait longer: the machine removes a copy then
             path = await copying
+        async with asyncio.timeout(REMOVING_S):
             folder = shlex.quote(path.rpartition("/")[0])
             await _run(connection, machine, f"rm -f -- {shlex.quote(path)}; rmdir -- {folder}")
