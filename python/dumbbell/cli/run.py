@@ -67,7 +67,7 @@ OUTPUT = "Output"
     help="Keep qlog files of QUIC flows (needs --out): by the IETF's current drafts, or 0.3 for today's viewers.",
     heading=OUTPUT,
 )
-@front.option("--yes", is_flag=True, help="Begin very large sweeps without a question.", heading=LARGE)
+@front.option("--yes", is_flag=True, help="Start very large sweeps without asking.", heading=LARGE)
 @front.option(
     "--cluster",
     metavar="WORKERS",

@@ -23,8 +23,8 @@ def changes() -> Callable[[F], F]:
         "changes",
         multiple=True,
         metavar="PATH=VALUE",
-        help="Change a value of the scenario: a dotted path, and the value as in TOML (the quotes of a text may be "
-        "left out). Repeatable. A swept path keeps only this value.",
+        help="Change a value of the scenario: a dotted path (flows.*.variant: of every flow), and the value as in "
+        "TOML (the quotes of a text may be left out). Repeatable. A swept path keeps only this value.",
     )
 
 
