@@ -8,7 +8,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
-DOCS := $(VENV)/.docs
 GUEST := python/dumbbell/kernel/dumbbell-guest
 WASM := python/dumbbell/studio/dumbbell.wasm
 # The same random cases in each run; PROPTEST_RNG_SEED=7 make test tries others.
@@ -98,8 +97,10 @@ wheel: $(TOOLS)  ## a wheel for this platform in build/wheels, with the guest pr
 	rm -f build/wheels/dumbbell-*.whl
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheels .
 
-docs: $(DOCS)    ## the documentation, in site/
-	cargo doc --workspace --no-deps --quiet & rust=$$!; NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && wait $$rust
+docs: $(READY)   ## the documentation, in site/
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	cargo doc --workspace --no-deps --quiet
 
 deny:            ## licenses, advisories and sources of the dependencies (cargo-deny needed)
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }
@@ -125,10 +126,6 @@ $(TOOLS):
 	@command -v cargo >/dev/null || { echo "Rust is needed: https://rustup.rs" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
-	@touch $@
-
-$(DOCS): $(READY)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
 	@touch $@
 
 $(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
