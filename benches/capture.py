@@ -32,7 +32,7 @@ from pathlib import Path
 
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from measuring import DATA, cpu_model, example
+from measuring import DATA, cpu_model, program
 
 BARE = """
 #include <fcntl.h>
@@ -120,7 +120,7 @@ def commands(path: Path, *, bulk: bool, slow: bool) -> dict[str, list[str | Path
         source.write_text(BARE)
         subprocess.run([compiler, "-O2", "-o", source.with_suffix(""), source], check=True)
         found["bare loop in C"] = [source.with_suffix(""), path]
-    analyze = example("dumbbell-capture", "analyze")
+    analyze = program("dumbbell-capture", "analyze")
     found[ANALYSIS] = [analyze, "wireshark-4.4", "1", path]
     found["analysis, two threads"] = [analyze, "wireshark-4.4", "2", path]
     if shutil.which("tcptrace"):
@@ -194,10 +194,10 @@ def main() -> None:
         "connections": ("many_connections", [options.connections, options.connections]),
     }
     tables = {}
-    for name, (program, arguments) in made.items():
+    for name, (writer, arguments) in made.items():
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{name}.pcap"
-            subprocess.run([example("dumbbell-capture", program), path, *map(str, arguments)], check=True)
+            subprocess.run([program("dumbbell-capture", writer), path, *map(str, arguments)], check=True)
             bulk = name == "captures"
             costs = measure(
                 path, options.rounds, lambda step: print(f"... {step}", file=sys.stderr), bulk=bulk, slow=slow and bulk

@@ -28,7 +28,7 @@ from dumbbell import Scenario, registry
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results.runs.record import jobs_of
-from measuring import DATA, counted, cpu_model, example, timed
+from measuring import DATA, counted, cpu_model, program, timed
 from workloads import TWO_NEWRENO, delivered
 
 CYCLES = 4_000_000
@@ -73,7 +73,7 @@ def run_instructions(binary: Path, name: str) -> float:
 
 def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
     """Measure every discipline of the registry."""
-    cycle, run = example("dumbbell-qdisc", "cycle"), example("dumbbell-sim", "run_plan")
+    cycle, run = program("dumbbell-qdisc", "cycle"), program("dumbbell-sim", "run_plan")
     counts = shutil.which("valgrind") is not None
     costs = {}
     for name in registry.disciplines():

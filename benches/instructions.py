@@ -5,7 +5,7 @@
     python benches/instructions.py --json      # the same as one JSON document
     python benches/instructions.py --renew     # new budgets, and a new table and picture in the documentation
 
-`valgrind --tool=callgrind` counts two runs of crates/sim/examples/run_plan.rs (release profile) that differ only in
+`valgrind --tool=callgrind` counts two runs of crates/sim/src/bin/run_plan.rs (release profile) that differ only in
 length. Their difference has no start and no set-up. It is the same number in each run of the same program, so that
 tests/project/test_budgets.py compares it with budgets.json. Another compiler makes other numbers: then a workload is
 compared by its ratio to the change that all workloads have in common.
@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dumbbell.report.tables import Table, write_tables
-from measuring import DATA, ROOT, counted, example, measured_on
+from measuring import DATA, ROOT, counted, measured_on, program
 from parts import by_part
 from workloads import BUDGETED, Workload, delivered
 
@@ -95,7 +95,7 @@ def count(binary: Path, workload: Workload) -> Count:
 
 def count_all(report_step: Callable[[str], None]) -> dict[str, Count]:
     """Count every workload, as many at a time as there are processors."""
-    binary = example("dumbbell-sim", "run_plan")
+    binary = program("dumbbell-sim", "run_plan")
 
     def one(workload: Workload) -> Count:
         report_step(workload.title)

@@ -22,9 +22,9 @@ __all__ = [
     "Timed",
     "counted",
     "cpu_model",
-    "example",
     "measured_on",
     "peak_kib",
+    "program",
     "run_plan",
     "timed",
 ]
@@ -120,10 +120,11 @@ def counted(command: Sequence[str | Path], given: str = "", kept: Path | None = 
     return int(found[1]), run.output
 
 
-def example(package: str, name: str) -> Path:
-    """Build an example of a crate with the release profile, and find it."""
-    command = ["cargo", "build", "--release", "--quiet", "--package", package, "--example", name]
-    command.append("--message-format=json")
+def program(package: str, name: str) -> Path:
+    """Build a program or an example of a crate with the release profile, and find it."""
+    example = ROOT / "crates" / package.removeprefix("dumbbell-") / "examples" / f"{name}.rs"
+    kind = "--example" if example.exists() else "--bin"
+    command = ["cargo", "build", "--release", "--quiet", "--package", package, kind, name, "--message-format=json"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"cargo failed: {done.stderr[-500:]}")

@@ -7,7 +7,7 @@
     python benches/speed.py --pairs 3        # fewer runs beside ns-2 (7)
     python benches/speed.py --htsim PROGRAM  # beside htsim too
 
-The simulator is timed as a process of its own (crates/sim/examples/run_plan.rs on a plan that Python has written), so
+The simulator is timed as a process of its own (crates/sim/src/bin/run_plan.rs on a plan that Python has written), so
 that its start is included and Python is not. ns-2 runs validation/ns2/bench.tcl. The simulators take turns, because a
 machine's speed drifts. CPU time is that of user and system. The least of some runs counts, because other processes
 only add to it. Where `ns` or `valgrind` is missing, that part is left out.
@@ -34,7 +34,7 @@ import dumbbell
 from dumbbell import Scenario
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from measuring import DATA, ROOT, Ran, counted, cpu_model, example, measured_on, run_plan, timed
+from measuring import DATA, ROOT, Ran, counted, cpu_model, measured_on, program, run_plan, timed
 from workloads import FAST, FQ_CODEL, NEWRENO, QUIC, SACK, SHORT, TWO, Workload, delivered
 
 SWEEP = ROOT / "validation" / "scenarios" / "exp1.toml"
@@ -290,7 +290,7 @@ def traced() -> dict[str, float]:
 def measure(pairs: int, htsim: str | None, report_step: Step) -> Report:
     """Measure everything."""
     report = Report(f"{cores()} cores of an {cpu_model()}", dumbbell.__version__)
-    binary = example("dumbbell-sim", "run_plan")
+    binary = program("dumbbell-sim", "run_plan")
     beside_others(report, binary, pairs, htsim, report_step)
     if shutil.which("valgrind"):
         counts(report, binary, report_step)

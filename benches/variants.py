@@ -31,7 +31,7 @@ from dumbbell import Scenario, registry
 from dumbbell.common.processors import cores
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.results.runs.record import jobs_of
-from measuring import DATA, counted, cpu_model, example, timed
+from measuring import DATA, counted, cpu_model, program, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")
 ACKS = 2_000_000
@@ -110,7 +110,7 @@ def ratio(binary: Path, variant: str, what: str, counts: bool) -> float:
 
 def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
     """Measure every variant of the registry."""
-    acks, run = example("dumbbell-cc", "acks"), example("dumbbell-sim", "run_plan")
+    acks, run = program("dumbbell-cc", "acks"), program("dumbbell-sim", "run_plan")
     counts = shutil.which("valgrind") is not None
     costs = {}
     for name in registry.variants():

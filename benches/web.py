@@ -5,7 +5,7 @@
     python benches/web.py --json     # the same as one JSON document
 
 Needs `node`, and `dumbbell.wasm` from `make studio`. Native: the difference of a process with six runs and one with
-a single run, divided by five (crates/sim/examples/run_plan.rs). Node: user and system time of the process in each run
+a single run, divided by five (crates/sim/src/bin/run_plan.rs). Node: user and system time of the process in each run
 of a plan, all its threads included: the first run, in which the engine begins to compile, and the median of five
 after three seconds, when it has compiled.
 
@@ -23,7 +23,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measuring import ROOT, example, timed
+from measuring import ROOT, program, timed
 from workloads import BUDGETED
 
 FOLDER = ROOT / "python" / "dumbbell" / "studio"
@@ -58,7 +58,7 @@ class Speed:
 
 def measure() -> list[Speed]:
     """Measure every workload that has a budget of instructions."""
-    native = example("dumbbell-sim", "run_plan")
+    native = program("dumbbell-sim", "run_plan")
     speeds = []
     for workload in BUDGETED:
         plan = workload.plan(min(workload.timed_s, SECONDS))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from instructions import BUDGETS, Budgets, compiler, count_all, load, other_compiler, ratios, verdicts
-from measuring import counted, example, run_plan
+from measuring import counted, program, run_plan
 from parts import OTHER, by_part, part_of
 from required import require, require_programs
 from workloads import BUDGETED, CUBIC, TRANSFER, WIFI_VIDEO, Workload, many
@@ -37,7 +37,7 @@ def test_the_simulator_keeps_its_budgets(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_video_over_wifi_takes_less_than_half_a_second() -> None:
     require_x86("valgrind")
-    total, _ = counted([example("dumbbell-sim", "run_plan")], WIFI_VIDEO.plan(60))
+    total, _ = counted([program("dumbbell-sim", "run_plan")], WIFI_VIDEO.plan(60))
     # Its first minute, in which most of the video is loaded, five times: more than all of the 300 s. 0.5 s at nine
     # instructions in a nanosecond, half the rate of docs/data/performance (7.38 million packets of 2629 a second).
     assert 5 * total < 4.5e9
@@ -45,7 +45,7 @@ def test_a_video_over_wifi_takes_less_than_half_a_second() -> None:
 
 def test_a_short_flow_takes_less_than_8_kb() -> None:
     require_x86()
-    binary, of = example("dumbbell-sim", "run_plan"), (500, 2500)
+    binary, of = program("dumbbell-sim", "run_plan"), (500, 2500)
     plans = [
         Workload("short", "", many(n, "1 Gbit/s", 1, **CUBIC, application=TRANSFER), 3, (1, 2)).plan(3) for n in of
     ]

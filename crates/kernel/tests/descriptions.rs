@@ -24,7 +24,7 @@ fn plan(link: &Value, flow: &Value) -> Plan {
             target[key] = value.clone();
         }
     }
-    serde_json::from_value(json!({
+    Plan::from_value(json!({
         "seed": 1, "duration_ns": 5_000_000_000u64, "measure_from_ns": 0, "start_jitter_ns": 0,
         "nodes": ["a", "b"], "links": [there, back], "flows": [f],
         "trace": {"series": false, "interval_ns": 0, "packets": false},

@@ -40,7 +40,7 @@ fn plan(change: Value) -> Plan {
         "flows": [flow],
         "trace": {"series": false, "interval_ns": 0, "packets": false},
     });
-    serde_json::from_value(plan).unwrap()
+    Plan::from_value(plan).unwrap()
 }
 
 fn refusal(change: Value) -> String {

@@ -10,7 +10,9 @@ use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time, named};
 use dumbbell_wire::IpVersion;
 use schemars::JsonSchema;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// The version of the plan's format.
 pub const FORMAT: u32 = 1;
@@ -65,6 +67,35 @@ impl Plan {
             TransportPlan::Tcp { stack, .. } => matches!(stack.name.as_str(), "linux" | "linux-tuned"),
             _ => false,
         })
+    }
+}
+
+impl Plan {
+    /// Reads a plan from JSON. Not generic, as [`Plan::from_value`]: compiled once, not in every crate that reads plans.
+    ///
+    /// # Errors
+    ///
+    /// Not a plan: the place and what is wrong.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Reads a plan from a JSON value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::from_json`].
+    pub fn from_value(value: Value) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(value)
+    }
+
+    /// For `serde(deserialize_with)`: reads a plan inside another document.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::from_json`].
+    pub fn nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

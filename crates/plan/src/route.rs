@@ -217,7 +217,7 @@ mod tests {
             "flows": flows.iter().enumerate().map(|(i, f)| flow(i, *f)).collect::<Vec<_>>(),
             "trace": {"series": [], "only": null, "interval_ns": 0, "packets": false},
         });
-        serde_json::from_value(json).unwrap()
+        Plan::from_value(json).unwrap()
     }
 
     /// The links on the path of a direction.

@@ -137,7 +137,7 @@ fn has_type(types: &Value, value: &Value) -> bool {
 }
 
 fn read(plan: &Value) -> Result<Plan, serde_json::Error> {
-    serde_json::from_value(plan.clone())
+    Plan::from_value(plan.clone())
 }
 
 /// The places of one value of each key of the schema, and of the first item of each list.

@@ -57,7 +57,7 @@ fn veth(plan_json: &str, target: Target) -> PyResult<(Plan, VethTopology)> {
 }
 
 fn read(plan_json: &str) -> PyResult<Plan> {
-    serde_json::from_str(plan_json).map_err(|e| RunError::new_err(format!("invalid plan: {e}")))
+    Plan::from_json(plan_json).map_err(|e| RunError::new_err(format!("invalid plan: {e}")))
 }
 
 /// The kernel's names of the congestion control that can be loaded as BPF programs.

@@ -132,7 +132,7 @@ pub(crate) fn run(
     let mut refused = None;
     let output = py
         .detach(|| {
-            let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
+            let plan = Plan::from_json(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
             let simulation = Simulation::with_externals(plan, &external).map_err(|e| e.to_string())?;
             let Some(parts) = parts else {
                 return simulation.finish().map(Some).map_err(|e| e.to_string());

@@ -195,7 +195,7 @@ mod tests {
                 "queue": {"name": "droptail", "params": {"limit": "1 packets"}},
             })
         };
-        serde_json::from_value(serde_json::json!({
+        Plan::from_value(serde_json::json!({
             "seed": 1, "duration_ns": 1_000_000_000, "measure_from_ns": 0, "start_jitter_ns": 0,
             "nodes": ["a", "b"], "links": [link("a->b", 0, 1), link("b->a", 1, 0)],
             "flows": [{

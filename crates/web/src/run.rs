@@ -49,7 +49,8 @@ struct Results<'a> {
 impl Run {
     /// Begins the run of a plan (JSON).
     pub(crate) fn start(plan: &[u8]) -> Result<Run, String> {
-        let plan: Plan = serde_json::from_slice(plan).map_err(|e| format!("invalid plan: {e}"))?;
+        let plan = str::from_utf8(plan).map_err(|e| format!("invalid plan: {e}"))?;
+        let plan = Plan::from_json(plan).map_err(|e| format!("invalid plan: {e}"))?;
         let simulation = Simulation::new(plan).map_err(|e| e.to_string())?;
         Ok(Run::Begun(Box::new(simulation)))
     }

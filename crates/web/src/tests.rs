@@ -41,7 +41,7 @@ fn the_results_are_those_of_the_simulator() {
     assert!(run.advance(Time(300_000_000)).unwrap());
     assert!(!run.advance(Time(u64::MAX)).unwrap());
     let text = run.finish().unwrap();
-    let native = dumbbell_sim::run(&serde_json::from_value::<Plan>(plan()).unwrap()).unwrap();
+    let native = dumbbell_sim::run(&Plan::from_value(plan()).unwrap()).unwrap();
     let flows = serde_json::to_string(&native.flows).unwrap();
     assert!(text.starts_with(&format!("{{\"flows\":{flows},")), "{text}");
     let results: Value = serde_json::from_str(&text).unwrap();

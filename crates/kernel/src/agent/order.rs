@@ -24,6 +24,7 @@ pub(super) enum Request {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Order {
+    #[serde(deserialize_with = "Plan::nested")]
     pub(super) plan: Plan,
     /// Interval between two samples of the sockets, ns.
     pub(super) sample_ns: u64,

@@ -26,6 +26,7 @@ use std::path::Path;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
+    #[serde(deserialize_with = "Plan::nested")]
     plan: Plan,
     /// Interval between two samples of the sockets, ns.
     sample_ns: u64,

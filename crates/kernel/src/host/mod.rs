@@ -37,6 +37,7 @@ use tun_hosts::TunHosts;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
+    #[serde(deserialize_with = "Plan::nested")]
     plan: Plan,
     /// Interval between two samples of the sockets, ns.
     sample_ns: u64,

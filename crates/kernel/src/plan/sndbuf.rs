@@ -50,7 +50,7 @@ mod tests {
             "links": [link, back], "flows": (0..flows).map(flow).collect::<Vec<_>>(),
             "trace": {"series": false, "interval_ns": 0, "packets": false},
         });
-        serde_json::from_value(plan).unwrap()
+        Plan::from_value(plan).unwrap()
     }
 
     #[test]

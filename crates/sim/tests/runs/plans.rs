@@ -92,7 +92,7 @@ impl Row {
 
     /// Returns the plan.
     pub fn plan(&self) -> Plan {
-        serde_json::from_value(self.plan.clone()).unwrap()
+        Plan::from_value(self.plan.clone()).unwrap()
     }
 
     /// Runs the plan.

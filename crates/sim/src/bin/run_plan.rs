@@ -1,13 +1,12 @@
 //! Runs plans without Python: one JSON plan a line on standard input, one JSON object of results a line on standard
 //! output. The benchmarks use it, so that they measure the simulator alone.
 //!
-//!     cargo run --release --example run_plan < plans.jsonl
+//!     cargo run --release --bin run_plan < plans.jsonl
 
 use dumbbell_plan::{FlowResult, Plan, QueueResult};
 use dumbbell_sim::Simulation;
 use serde::Serialize;
-use serde_json::Deserializer;
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufWriter, Write};
 
 /// The results that are printed; without a copy, so that they take no memory of their own.
 #[derive(Serialize)]
@@ -19,9 +18,9 @@ struct Results<'a> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    // The text of a plan is not kept: it can be larger than the simulation.
-    for plan in Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Plan>() {
-        let output = Simulation::new(plan?)?.finish()?;
+    for line in std::io::stdin().lock().lines() {
+        let plan = Plan::from_json(&line?)?; // the text is not kept: it can be larger than the simulation
+        let output = Simulation::new(plan)?.finish()?;
         let results = Results { flows: &output.flows, queues: &output.queues, events: output.events };
         serde_json::to_writer(&mut out, &results)?;
         writeln!(out)?;
