@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benches"))
 from corpus import stack_of  # noqa: E402
 from forest_file import forest_file, parts, trees_of  # noqa: E402
-from measuring import example  # noqa: E402
+from measuring import program  # noqa: E402
 from thresholds import NEEDED, NEVER, OTHER, Calibration, Vote, are_right, calibrate  # noqa: E402
 
 Truth = dict[str, Any]
@@ -218,7 +218,7 @@ def measured(rounds: Path, forest: bytes | None = None) -> dict[int, list[float]
     with tempfile.NamedTemporaryFile() as file:
         file.write(forest or b"")
         file.flush()
-        command = [str(example("dumbbell-capture", "classify_rounds")), str(rounds), *([file.name] if forest else [])]
+        command = [str(program("dumbbell-capture", "classify_rounds")), str(rounds), *([file.name] if forest else [])]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
     lines = (line.split(",") for line in done.stdout.splitlines())
     return {int(number): [float(value) for value in values] for number, *values in lines}
