@@ -52,7 +52,35 @@ pub struct Plan {
     pub capture: CapturePlan,
 }
 
+// Functions that aren't generic read plans: they are compiled once, in this crate.
 impl Plan {
+    /// Reads a plan from JSON.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a plan: the place and the reason.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Reads a plan from a JSON value.
+    ///
+    /// # Errors
+    ///
+    /// The value is not a plan: the reason.
+    pub fn from_value(value: Value) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(value)
+    }
+
+    /// Reads a plan inside another document, for `serde(deserialize_with)`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::from_value`].
+    pub fn nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+
     /// The time at which a flow starts, start jitter included.
     #[must_use]
     pub fn start_of(&self, flow: &FlowPlan) -> Time {
@@ -67,35 +95,6 @@ impl Plan {
             TransportPlan::Tcp { stack, .. } => matches!(stack.name.as_str(), "linux" | "linux-tuned"),
             _ => false,
         })
-    }
-}
-
-impl Plan {
-    /// Reads a plan from JSON. Not generic, as [`Plan::from_value`]: compiled once, not in every crate that reads plans.
-    ///
-    /// # Errors
-    ///
-    /// Not a plan: the place and what is wrong.
-    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
-    }
-
-    /// Reads a plan from a JSON value.
-    ///
-    /// # Errors
-    ///
-    /// As [`Plan::from_json`].
-    pub fn from_value(value: Value) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(value)
-    }
-
-    /// For `serde(deserialize_with)`: reads a plan inside another document.
-    ///
-    /// # Errors
-    ///
-    /// As [`Plan::from_json`].
-    pub fn nested<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

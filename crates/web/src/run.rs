@@ -49,8 +49,9 @@ struct Results<'a> {
 impl Run {
     /// Begins the run of a plan (JSON).
     pub(crate) fn start(plan: &[u8]) -> Result<Run, String> {
-        let plan = str::from_utf8(plan).map_err(|e| format!("invalid plan: {e}"))?;
-        let plan = Plan::from_json(plan).map_err(|e| format!("invalid plan: {e}"))?;
+        let plan = str::from_utf8(plan).map_err(|e| e.to_string());
+        let plan = plan.and_then(|text| Plan::from_json(text).map_err(|e| e.to_string()));
+        let plan = plan.map_err(|e| format!("invalid plan: {e}"))?;
         let simulation = Simulation::new(plan).map_err(|e| e.to_string())?;
         Ok(Run::Begun(Box::new(simulation)))
     }
