@@ -11,6 +11,7 @@ hold (``each``), and the values that it compares along one key of the setting. `
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -42,9 +43,9 @@ class _Compared(_Rule):
     can miss a rare event."""
 
     @property
+    @abstractmethod
     def sides(self) -> list[Value]:
         """The values that are compared."""
-        raise NotImplementedError
 
 
 class Higher(_Compared):
