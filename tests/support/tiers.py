@@ -25,7 +25,7 @@ MARKERS = {
     "studies": "the satellites `studies` and `report`",
     "browser": "the satellite `studio`, or needs a browser or Node",
     "cluster": "the satellite `cluster`",
-    "host_clock": "measures on the host's own clock: runs alone; a failure is repeated at most twice",
+    "host_clock": "measures on the host's own clock: at most two at a time; a failure is repeated at most twice",
 }
 FOLDERS = {
     "kernel": "kernel",
