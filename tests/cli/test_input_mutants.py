@@ -67,7 +67,7 @@ def test_the_files_themselves_are_read(tmp_path: Path) -> None:
     place.write_text(HOSTS)
     assert [machine.role for machine in hosts.read(place).machines] == ["client", "server"]
     place.write_text(json.dumps(MANIFEST))
-    assert manifests.checked(manifests.read(place), 3) == MANIFEST
+    assert manifests.checked(manifests.read(place.read_bytes()), 3) == MANIFEST
     place.write_text(MAHIMAHI)
     assert mahimahi.read(place)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from dumbbell.capture.files import write_frames, write_pages
 from dumbbell.cli import output
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.plots.notebook import page_of
 from dumbbell.report.content import Content
 from dumbbell.report.finding import Table
@@ -154,12 +155,13 @@ def test_a_table_in_markdown_has_its_cells(name: str) -> None:
 @settings(deadline=None)
 def test_names_are_names_of_files(names: set[str]) -> None:
     with TemporaryDirectory() as folder:
-        place = Path(folder)
-        write_names(place, names)
+        place = Path(folder, "kept")
+        write_names(LinkFreeFolder(folder), "kept", names)
+        place.mkdir(exist_ok=True)
         for name in names:
             stem = file_name(name)
             assert re.fullmatch(r"[\w.~%-]{1,240}", stem, re.ASCII)
             (place / f"{stem}.parquet").write_text(name, encoding="utf-8", newline="")
-        found = files_in(place, ".parquet")
+        found = files_in(LinkFreeFolder(folder), "kept", ".parquet")
         assert set(found) == names
         assert all(file.parent == place for file in found.values())

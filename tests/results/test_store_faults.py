@@ -20,6 +20,7 @@ from test_results import Dying, KilledError
 
 import dumbbell
 from dumbbell import DumbbellError, Results, ResultsError, Scenario
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.results import Run
 from dumbbell.results.running.repair_and_merge import merge, missing, repair
 from dumbbell.results.runs.run_list import Runs
@@ -68,7 +69,7 @@ def test_a_reader_misses_no_run_that_moves_into_a_batch(tmp_path: Path, monkeypa
     place = broken(tmp_path / "out")
     expected = runs_of(place)
     assert len(expected) == 4
-    writer = RunFolder(place / "runs", lambda path, write: (write(path), None)[1])
+    writer = RunFolder(LinkFreeFolder(place))
     writer.read(cells=Store(place).manifest()["cells_per_part"])
     read_journal = RunFolder._journal_lines
 

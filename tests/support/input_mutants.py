@@ -157,7 +157,7 @@ def read(kind: str, content: bytes) -> bool:
         "scenario": _read_scenario,
         "hosts": hosts.read,
         "mahimahi": mahimahi.read,
-        "manifest": lambda place: manifests.checked(manifests.read(place), 3),
+        "manifest": lambda place: manifests.checked(manifests.read(place.read_bytes()), 3),
     }
     try:
         _in_file(content, readers[kind])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.common.processors import cores
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots import save_all
@@ -50,6 +51,7 @@ def write_results_report(
     """
     content = of_results(Results.load(folder), folder)
     place = out or folder / f"report.{form}"
+    refuse_links(place)
     drawn = save_all(content.pictures, place.parent / "figures", jobs=jobs or cores(), progress=progress)
     write_tables(content, place.parent)
     write_text(place, page(content, drawn) if form == "html" else markdown(content, drawn, place.parent))
@@ -60,11 +62,17 @@ def write_content(content: Content, folder: Path, *, progress: Progress | None =
     """Write ``report.html``, figures and tables of any content into a directory."""
     source = f"{content.title} · Dumbbell {content.version}"
     content = replace(content, pictures=[replace(p, source=p.source or source) for p in content.pictures])
+    place = folder / "report.html"
+    refuse_links(place)
     drawn = save_all(content.pictures, folder / "figures", jobs=cores(), progress=progress)
     write_tables(content, folder)
-    place = folder / "report.html"
     write_text(place, page(content, drawn))
     return place
+
+
+def refuse_links(report: Path) -> None:
+    """Refuse a directory, perhaps of others, in which the files of a report would be written through a link."""
+    LinkFreeFolder(report.parent).check(report.name, "figures", "tables")
 
 
 def write_tables(content: Content, place: Path) -> None:
@@ -83,7 +91,8 @@ def write_tables(content: Content, place: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file of a report; `ResultsError` if it can't be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        folder = LinkFreeFolder(path.parent)
+        folder.check(path.name)
+        folder.write_text(path.name, text)
     except OSError as e:
         raise ResultsError(f"{path}: can't be written: {e.strerror or e}") from None

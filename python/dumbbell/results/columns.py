@@ -5,16 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, get_args
 
-from dumbbell.results.runs.column import Column, Frame, measured
-from dumbbell.results.runs.derived_columns import DERIVED
+from dumbbell.results.runs.column import Column, Frame
+from dumbbell.results.runs.derived_columns import columns
 
 __all__ = ["better", "column", "columns", "shown_where_any", "summarized"]
-
-
-@cache
-def columns(frame: Frame) -> dict[str, Column]:
-    """Return the columns of a frame by name: those that back ends measure, then the derived ones."""
-    return {column.name: column for column in [*measured(frame), *DERIVED[frame]]}
 
 
 def column(name: str) -> Column | None:

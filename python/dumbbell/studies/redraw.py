@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dumbbell.cli import output
 from dumbbell.common.formats import newer
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError
 from dumbbell.report.markdown import markdown
 from dumbbell.report.write import Format, write_text
@@ -21,11 +22,11 @@ __all__ = ["redraw"]
 def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:
     """Draw a study again from the runs that it kept (missing ones are made)."""
     try:
-        kept = json.loads((directory / "study.json").read_text(encoding="utf-8"))
+        kept = json.loads(LinkFreeFolder(directory).read("study.json"))
         if (refused := newer(kept.get("format"), FORMAT)) is not None:
             raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])
-    except (OSError, ValueError, KeyError) as e:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
         raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
     done = run_study(study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
     if form == "md":
@@ -33,6 +34,5 @@ def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) ->
         write_text(place, markdown(of_study(done), done.drawn, place.parent))
         return place
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(done.report.read_bytes())
+        write_text(out, done.report.read_text(encoding="utf-8"))
     return out or done.report

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from dumbbell.backends import Backend
 from dumbbell.backends import backend as find_backend
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError, ResultsError
@@ -94,7 +95,7 @@ def run_study(
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))
     began = time.perf_counter()
     place = Path(out)
-    _make(place / "runs")
+    _begin(place)
     name = "sim" if backend is None else backend.name
     if name != "sim" and not kernel:
         raise DumbbellError(f"the kernel can be left out of a run of the simulator, not of one on back end '{name}'")
@@ -223,7 +224,7 @@ def decisive_column(study: Study, out: str | os.PathLike[str], *, jobs: int | No
     declared, place, here = study.kernel, Path(out), {}
     if declared is None:
         raise DumbbellError(f"study {study.name} declares no decisive cells")
-    _make(place / "runs")
+    _begin(place)
     for experiment in (e for e in study.experiments if e.name in declared.cells):
         here[experiment.name] = run(
             study.scenario(experiment),
@@ -250,6 +251,12 @@ def _check_extras() -> None:
     missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
     if missing:
         raise DumbbellError(f"a study needs {' and '.join(missing)}: pip install 'dumbbell[studies]'")
+
+
+def _begin(place: Path) -> None:
+    """Make the directory of a study, or refuse one that has links."""
+    LinkFreeFolder(place).check()
+    _make(place / "runs")
 
 
 def _make(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.backends import Backend, Finished, Job
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import ResultsError
 from dumbbell.kernel.validate.cases import Case
 from dumbbell.kernel.validate.measurements import Measured
@@ -69,12 +70,12 @@ def measure(
     return {case.name: found[case.name] for case in cases}
 
 
-def _place(case: Case, backend: Backend, keep: Path) -> Path:
+def _name(case: Case, backend: Backend) -> str:
     plan = build(case.scenario.cells[0].scenario)
     version = _core.version if backend.name == "sim" else ""
     seeds = [case.scenario.repetition_seed(r) for r in range(case.scenario.repetitions)]
     text = json.dumps([plan, seeds, version], sort_keys=True)
-    return keep / backend.name / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+    return f"{backend.name}/{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
 
 def held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
@@ -82,20 +83,17 @@ def held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
     if keep is None or backend.name == "sim":
         return None  # simulator runs are fast and may be of a version under development
     try:
-        content = json.loads(_place(case, backend, keep).read_text(encoding="utf-8"))
+        content = json.loads(LinkFreeFolder(keep).read(_name(case, backend)))
         return Measured.read(content["flows"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def _keep(case: Case, backend: Backend, keep: Path | None, measured: Measured) -> None:
     if keep is None or backend.name == "sim":
         return
-    place = _place(case, backend, keep)
+    name = _name(case, backend)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        new = place.with_suffix(".new")
-        new.write_text(json.dumps({"case": case.name, "flows": measured.document()}), encoding="utf-8")
-        new.replace(place)
+        LinkFreeFolder(keep).write_text(name, json.dumps({"case": case.name, "flows": measured.document()}))
     except OSError as e:
-        raise ResultsError(f"{place}: can't be written: {e.strerror or e}") from None
+        raise ResultsError(f"{keep / name}: can't be written: {e.strerror or e}") from None

@@ -12,6 +12,7 @@ import polars as pl
 
 from dumbbell import __version__
 from dumbbell.backends import Backend
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import BackendError, ResultsError
 from dumbbell.kernel.validate.case_runs import measure
 from dumbbell.kernel.validate.cases import Case
@@ -93,10 +94,9 @@ def keep_worst(done: AtRandom, folder: Path) -> None:
     files = {f"{found.case}.toml": (of[found.case], found) for found in done.worst}
     files |= {f"{case.name}-small.toml": (case, found) for case, found in done.smallest}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, (case, found) in files.items():
             text = f"# {found.sentence}.\n{case.scenario.to_toml()}"
-            (folder / name).write_text(text, encoding="utf-8")
+            LinkFreeFolder(folder).write_text(name, text)
     except OSError as e:
         raise ResultsError(f"{folder}: can't be written: {e.strerror or e}") from None
 

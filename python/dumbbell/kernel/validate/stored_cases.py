@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.common.formats import newer
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.kernel.validate.cases import Case, built_in
 from dumbbell.kernel.validate.measurements import Measured
@@ -34,7 +35,7 @@ ALL = 10_000
 def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured], kernel: str) -> Path:
     """Write cases; other cases in the folder are kept. ResultsError if that fails."""
     place = folder / NAME
-    lines = _lines(place) if place.exists() else {}
+    lines = _lines(folder) if place.exists() else {}
     known = {case.name: case for case in built_in()}
     for case in cases:
         content: dict[str, Any] = {"case": case.name, "kernel": kernel, "plan": _mark(case)}
@@ -44,8 +45,7 @@ def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured],
         content["flows"] = measured[case.name].thinned(bins).document()
         lines[case.name] = json.dumps(content, allow_nan=False, separators=(",", ":"))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        place.write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), encoding="utf-8")
+        LinkFreeFolder(folder).write_text(NAME, "".join(f"{lines[name]}\n" for name in sorted(lines)))
     except OSError as e:
         raise ResultsError(f"{place}: can't be written: {e.strerror or e}") from None
     return place
@@ -60,7 +60,7 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
     place = folder / NAME
     known = {case.name: case for case in built_in()}
     found = []
-    for name, line in sorted(_lines(place).items()):
+    for name, line in sorted(_lines(folder).items()):
         try:
             content = json.loads(line)
             if (refused := newer(content.get("format"), FORMAT)) is not None:
@@ -80,12 +80,12 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
     return found
 
 
-def _lines(place: Path) -> dict[str, str]:
+def _lines(folder: Path) -> dict[str, str]:
     try:
-        lines = place.read_text(encoding="utf-8").splitlines()
+        lines = LinkFreeFolder(folder).read(NAME).decode().splitlines()
         return {str(json.loads(line)["case"]): line for line in lines if line}
-    except (OSError, ValueError, KeyError, TypeError) as e:
-        raise ResultsError(f"{place}: not stored cases: {e!r}") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
+        raise ResultsError(f"{folder / NAME}: not stored cases: {e!r}") from None
 
 
 def _mark(case: Case) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.results import Results
@@ -71,8 +69,7 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
             for place in of_part:
                 store, runs = next((store, runs) for store, runs in found if place in runs)
                 run_ = runs.get(place)
-                for kind in ("series", "captures"):
-                    _copy(store.path / kind / run_.key, into.path / kind / run_.key)
+                into.copy_files(store, run_.key)
                 into.runs.keep(place[0], run_)
             into.runs.close(part)
         merged = Results(scenario, Runs(log, log.places()), store=into)
@@ -85,8 +82,3 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
 def _most(scenario: Scenario) -> int:
     """Return the most repetitions of a cell."""
     return scenario.repetitions if scenario.until is None else scenario.until.at_most
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.exists():
-        shutil.copytree(source, target, dirs_exist_ok=True)

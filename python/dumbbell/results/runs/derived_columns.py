@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.plan.text import plan_values
-from dumbbell.results.runs.column import Column, Frame
+from dumbbell.results.runs.column import Column, Frame, measured
 from dumbbell.scenario import Cell
 from dumbbell.scenario.flow.packet_sizes import (
     QUIC_HEADERS,
@@ -21,7 +21,7 @@ from dumbbell.scenario.flow.packet_sizes import (
 )
 from dumbbell.scenario.network.routes import routes_of
 
-__all__ = ["DERIVED", "IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
+__all__ = ["IdlePath", "columns", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
 
 ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
@@ -274,6 +274,12 @@ DERIVED: dict[Frame, tuple[Derived, ...]] = {
     ),
 }
 """The derived columns of each frame."""
+
+
+@cache
+def columns(frame: Frame) -> dict[str, Column]:
+    """Return the columns of a frame by name: those that back ends measure, then the derived ones."""
+    return {column.name: column for column in [*measured(frame), *DERIVED[frame]]}
 
 
 def flow_metrics(row: Row, path: IdlePath | None, stack: str | None) -> dict[str, Any]:

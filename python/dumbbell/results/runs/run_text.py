@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from dumbbell.results.runs.checked_run import read_run
 from dumbbell.results.runs.record import Run
 
 __all__ = ["StoredRun", "check_of", "text_of"]
@@ -39,7 +40,7 @@ class StoredRun:
 
     def read(self) -> Run:
         """Return the run."""
-        return Run(**json.loads(self.text))
+        return read_run(self.text)
 
 
 def text_of(run: Run) -> str:

@@ -26,15 +26,16 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dumbbell import _core
 from dumbbell.backends import Finished
 from dumbbell.common.formats import newer
+from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results.runs.record import UnreadRun
 from dumbbell.results.runs.run_list import PART, RunLog
@@ -43,7 +44,7 @@ from dumbbell.results.store import earlier_formats, manifests
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.file_names import file_name, files_in, write_names
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
-from dumbbell.results.store.run_folder import RunFolder, file_hash, unreadable
+from dumbbell.results.store.run_folder import RunFolder, hash_of, unreadable
 from dumbbell.scenario import Scenario, files, trusted
 from dumbbell.scenario.own import disciplines as own_disciplines
 from dumbbell.scenario.own import variants as own_variants
@@ -62,6 +63,11 @@ except ImportError:  # not a Unix: two processes in one directory are not detect
 __all__ = ["Store"]
 
 FORMAT = 3
+MANIFEST = "manifest.json"
+TEMPORARY = ".partial"
+LOCK = f"{TEMPORARY}/lock"
+LARGEST_TABLE = LARGEST_FILE = 1_000_000_000_000
+"""Bytes of a table and of a series or capture; they are never in memory as a whole."""
 EXTENDABLE = ("description", "repetitions", "until")
 """Keys that may differ between calls that share a directory: repetitions are only ever added."""
 
@@ -71,8 +77,10 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.runs = RunFolder(self.path / "runs", self._replace)
-        self._lock: TextIO | None = None
+        self._folder = LinkFreeFolder(path, TEMPORARY)
+        self._folder.check()
+        self.runs = RunFolder(self._folder)
+        self._lock: BinaryIO | None = None
         self._log: RunLog | None = None
 
     # ------------------------------------------------------------ begin and end
@@ -86,14 +94,11 @@ class Store:
         finally:
             if self._lock is not None:
                 self.runs.release()
-                shutil.rmtree(self._partial, ignore_errors=True)
-                self._lock.close()
                 if fcntl is None:  # Windows can't remove a file while it is open
-                    shutil.rmtree(self._partial, ignore_errors=True)
-
-    @property
-    def _partial(self) -> Path:
-        return self.path / ".partial"
+                    self._lock.close()
+                with suppress(OSError):
+                    self._folder.remove(TEMPORARY)
+                self._lock.close()
 
     def _begin(self, scenario: Scenario, backend: str) -> None:
         with self._writing():
@@ -103,11 +108,9 @@ class Store:
             elif any(self.path.iterdir()):
                 raise ResultsError(f"{self.path}: not empty, and not a results directory: choose another")
             self._lock = self._locked()
-            for left in self._partial.iterdir():
-                if left.is_dir():
-                    shutil.rmtree(left)
-                elif left.suffix == ".new":
-                    left.unlink()
+            for left in self._folder.entries(TEMPORARY):
+                if left != LOCK:
+                    self._folder.remove(left)
             self._keep_files(scenario)
             self._write_manifest(scenario, backend, finished=None)
             self._log = self.runs.read(self._cells_per_part(scenario))
@@ -115,15 +118,14 @@ class Store:
 
     def is_begun(self) -> bool:
         """Return True if the directory holds a manifest or runs."""
-        return (self.path / "manifest.json").exists() or any(self._experiments())
+        return self._folder.exists(MANIFEST) or any(self._experiments())
 
-    def _locked(self) -> TextIO:
+    def _locked(self) -> BinaryIO:
         """Lock the directory for this process; the lock ends with the process, even if it is killed."""
         while True:
-            self._partial.mkdir(exist_ok=True)
-            place = self._partial / "lock"
+            self._folder.make(TEMPORARY)
             try:
-                lock = place.open("w", encoding="utf-8")
+                lock = self._folder.append(LOCK)
             except FileNotFoundError:  # the process that had the lock has just removed the folder
                 continue
             if fcntl is None:
@@ -133,7 +135,7 @@ class Store:
             except BlockingIOError:
                 lock.close()
                 raise ResultsError(f"{self.path}: another process is writing results into it") from None
-            if place.exists() and place.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+            if self._folder.is_same(LOCK, lock):
                 return lock
             lock.close()  # likewise: this lock has no name any more, so that it keeps nobody out
 
@@ -145,9 +147,9 @@ class Store:
             self.runs.finish()
             tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
             for name, write in frames:
-                place = self.path / f"{name}.parquet"
-                self._replace(place, write)
-                tables[name] = file_hash(place)
+                self._folder.write(f"{name}.parquet", write)
+                with self._folder.open(f"{name}.parquet", LARGEST_TABLE) as table:
+                    tables[name] = hash_of(table)
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
     @contextmanager
@@ -160,10 +162,9 @@ class Store:
 
     def manifest(self) -> dict[str, Any]:
         """Read the manifest. One that is lost, or can't be read, is put together again from the runs."""
-        file = self.path / "manifest.json"
         why = None
         try:
-            return manifests.checked(manifests.read(file), FORMAT)
+            return manifests.checked(manifests.read(self._folder.read(MANIFEST)), FORMAT)
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as e:
@@ -214,7 +215,7 @@ class Store:
             return self._log
         manifest = self.manifest()
         if manifest["format"] <= earlier_formats.BEFORE_BATCHES:
-            return earlier_formats.read(self.path, scenario)
+            return earlier_formats.read(self._folder, scenario)
         return self.runs.read(manifest["cells_per_part"])
 
     def frame(self, name: str, runs: int, wanted: Container[str] | None = None) -> pl.DataFrame | None:
@@ -225,16 +226,18 @@ class Store:
         import polars as pl  # slow to import
 
         tables = self.manifest().get("tables") or {}
-        place = self.path / f"{name}.parquet"
-        if [tables.get("runs"), tables.get("of")] != [runs, self.runs.hash()] or not place.exists():
+        if [tables.get("runs"), tables.get("of")] != [runs, self.runs.hash()]:
             return None
-        if file_hash(place) != tables.get(name):
+        try:
+            with self._folder.open(f"{name}.parquet", LARGEST_TABLE) as file:
+                if hash_of(file) != tables.get(name):
+                    return None
+                columns = list(pl.read_parquet_schema(file))
+                before = columns.index("run")
+                chosen = [c for k, c in enumerate(columns) if wanted is None or k < before or c in wanted]
+                return pl.read_parquet(file, columns=chosen)
+        except FileNotFoundError:
             return None
-        if wanted is None:
-            return pl.read_parquet(place)
-        columns = list(pl.read_parquet_schema(place))
-        before = columns.index("run")
-        return pl.read_parquet(place, columns=[c for k, c in enumerate(columns) if k < before or c in wanted])
 
     def check_same(self, scenario: Scenario, backend: str) -> None:
         """Refuse to mix two scenarios, versions, builds or back ends in one directory."""
@@ -267,11 +270,9 @@ class Store:
     def _keep_files(self, scenario: Scenario) -> None:
         """Copy the files that the scenario reads, so that the results can be moved."""
         for path, name in _stored_names(scenario).items():
-            place = self.path / "files" / name
-            if not place.exists():
-                place.parent.mkdir(exist_ok=True)
-                source = scenario.external_files[path]
-                self._replace(place, partial(shutil.copyfile, source))
+            place = f"files/{name}"
+            if not self._folder.exists(place):
+                self._folder.write(place, partial(shutil.copyfile, scenario.external_files[path]))
 
     def _experiment(self, scenario: Scenario, backend: str) -> dict[str, Any]:
         """Return everything of the manifest that the runs depend on."""
@@ -299,9 +300,8 @@ class Store:
     def _write_manifest(
         self, scenario: Scenario, backend: str, *, finished: str | None, tables: dict[str, str | int] | None = None
     ) -> None:
-        path = self.path / "manifest.json"
         started = _now()
-        if path.exists() and finished is not None:
+        if self._folder.exists(MANIFEST) and finished is not None:
             started = self.manifest()["started"]
         content = {
             **self._experiment(scenario, backend),
@@ -318,7 +318,7 @@ class Store:
             },
         }
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        self._replace(path, lambda p: p.write_text(text, encoding="utf-8"))
+        self._folder.write_text(MANIFEST, text)
 
     # ------------------------------------------------------------ runs
 
@@ -337,56 +337,63 @@ class Store:
 
     def folder_for_workers(self) -> AbstractContextManager[Path]:
         """Make a folder for files that other processes write: they move from there to their places."""
-        return folder_of_files(self._partial)
+        return folder_of_files(self.path / TEMPORARY)
 
     def _keep_run_files(self, files: RunFiles, key: str) -> None:
         if files.series:
-            place = self._emptied("series", key, files.series)
+            place = self._emptied(f"series/{key}", files.series)
             for name, write in files.series.items():
-                self._replace(place / f"{file_name(name)}.parquet", write)
+                self._folder.write(f"{place}/{file_name(name)}.parquet", write)
         if files.captures or files.qlogs:
-            place = self._emptied("captures", key, [*files.captures, *files.qlogs])
+            place = self._emptied(f"captures/{key}", [*files.captures, *files.qlogs])
             for name, write in files.captures.items():
                 suffix = "" if name.endswith(".qlog") else ".pcapng"
-                self._replace(place / f"{file_name(name)}{suffix}", write)
+                self._folder.write(f"{place}/{file_name(name)}{suffix}", write)
             for name, write in files.qlogs.items():
-                self._replace(place / f"{file_name(name)}.sqlog", write)
+                self._folder.write(f"{place}/{file_name(name)}.sqlog", write)
 
-    def _emptied(self, kind: str, key: str, names: Iterable[str]) -> Path:
+    def _emptied(self, place: str, names: Iterable[str]) -> str:
         """Make the folder of a run's files with these names; a killed process may have left some."""
-        place = self.path / kind / key
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        write_names(place, names)
+        self._folder.remove(place)
+        self._folder.make(place)
+        write_names(self._folder, place, names)
         return place
+
+    def copy_files(self, source: Store, key: str) -> None:
+        """Copy the series and captures of a run from another directory."""
+        with self._writing():
+            for place in (f"series/{key}", f"captures/{key}"):
+                for file in source._folder.entries(place, ""):
+                    with source._folder.open(file, LARGEST_FILE) as content:
+                        self._folder.write(file, partial(_copy, content))
 
     def captures(self, key: str) -> dict[str, Path]:
         """Find the captures that are kept of a run, by point."""
-        return files_in(self.path / "captures" / key, ".pcapng")
+        return files_in(self._folder, f"captures/{key}", ".pcapng")
 
     def qlogs(self, key: str) -> dict[str, Path]:
         """Find the qlog files that are kept of a run, by name."""
-        return files_in(self.path / "captures" / key, ".sqlog")
+        return files_in(self._folder, f"captures/{key}", ".sqlog")
 
     def tables(self, key: str) -> list[str]:
         """Name the series tables that are kept of a run."""
-        return sorted(files_in(self.path / "series" / key, ".parquet"))
+        return sorted(files_in(self._folder, f"series/{key}", ".parquet"))
 
     def table(self, key: str, name: str) -> pl.DataFrame:
         """Read a series table; ResultsError if it is damaged."""
         import polars as pl  # slow to import
 
-        file = self.path / "series" / key / f"{file_name(name)}.parquet"
+        place = f"series/{key}/{file_name(name)}.parquet"
         try:
-            return pl.read_parquet(file)
+            with self._folder.open(place, LARGEST_FILE) as file:
+                return pl.read_parquet(file)
         except unreadable() as e:
-            raise ResultsError(f"{file}: a series that can't be read: {str(e).splitlines()[0]}") from None
+            raise ResultsError(f"{self.path / place}: a series that can't be read: {str(e).splitlines()[0]}") from None
 
-    def _replace(self, path: Path, write: Callable[[Path], object]) -> None:
-        """Write a file apart, then put it into its place in one step."""
-        temporary = self._partial / f"{path.name}.new"
-        write(temporary)
-        temporary.replace(path)
+
+def _copy(content: BinaryIO, place: Path) -> None:
+    with place.open("wb") as copy:
+        shutil.copyfileobj(content, copy)
 
 
 def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, dict[str, str]]) -> dict[str, Any]:

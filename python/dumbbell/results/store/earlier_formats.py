@@ -7,10 +7,11 @@ whatever its variant.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from dumbbell.results.runs.record import Run, jobs_of, run_key
+from dumbbell.common.link_free_folder import LinkFreeFolder
+from dumbbell.results.runs.checked_run import run_of
+from dumbbell.results.runs.record import jobs_of, run_key
 from dumbbell.results.runs.run_list import RunLog
 from dumbbell.scenario import Scenario
 
@@ -20,16 +21,17 @@ BEFORE_BATCHES = 2
 BEFORE_DEFAULT_STACKS = 1
 
 
-def read(folder: Path, scenario: Scenario) -> RunLog:
+def read(folder: LinkFreeFolder, scenario: Scenario) -> RunLog:
     """Read the runs of a directory of format 1 or 2."""
     log = RunLog()
     for job in jobs_of(scenario):
         key = run_key(job)
-        file = folder / "runs" / f"{key}.json"
         try:
-            run = Run(index=0, key=key, **json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            log.damaged += file.exists()
+            run = run_of(json.loads(folder.read(f"runs/{key}.json")), key)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, RecursionError):
+            log.damaged += 1
             continue
         log.add(job.cell.number, run)
     return log

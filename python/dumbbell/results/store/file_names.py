@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
+
+from dumbbell.common.link_free_folder import LinkFreeFolder
 
 __all__ = ["file_name", "files_in", "write_names"]
 
@@ -28,22 +30,21 @@ def file_name(name: str) -> str:
     return quoted[: LONGEST // 2] + SHORTENED + hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
-def write_names(folder: Path, names: Iterable[str]) -> None:
-    """List the names in a folder whose file names are shortened."""
+def write_names(folder: LinkFreeFolder, place: str, names: Iterable[str]) -> None:
+    """List the names in a folder of the directory whose file names are shortened."""
     if shortened := {file_name(name): name for name in names if SHORTENED in file_name(name)}:
-        (folder / NAMES).write_text(json.dumps(shortened, ensure_ascii=False), encoding="utf-8")
+        folder.write_text(f"{place}/{NAMES}", json.dumps(shortened, ensure_ascii=False))
 
 
-def files_in(folder: Path, ending: str) -> dict[str, Path]:
-    """Find the files of a folder by their names."""
-    shortened: dict[str, str] = {}
-    if (folder / NAMES).exists():
-        try:
-            shortened = dict(json.loads((folder / NAMES).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):  # damaged: the files keep their shortened names
-            shortened = {}
+def files_in(folder: LinkFreeFolder, place: str, ending: str) -> dict[str, Path]:
+    """Find the files of a folder of the directory by their names."""
+    try:
+        shortened = json.loads(folder.read(f"{place}/{NAMES}"))
+    except (OSError, ValueError, RecursionError):  # none, or damaged: the files keep their shortened names
+        shortened = {}
     found = {}
-    for file in sorted(folder.glob(f"*{ending}")):
-        stem = file.name.removesuffix(ending)
-        found[shortened.get(stem, unquote(stem))] = file
+    for file in folder.entries(place, ending):
+        stem = PurePosixPath(file).name.removesuffix(ending)
+        name = shortened.get(stem) if isinstance(shortened, dict) else None
+        found[name if isinstance(name, str) else unquote(stem)] = folder.path / file
     return found

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from dumbbell.common.formats import newer
 
 __all__ = ["checked", "read"]
 
-LARGEST = 256_000_000
-"""Bytes of the largest manifest that is read: that of a sweep with a million cases."""
 
-
-def read(file: Path) -> object:
-    """Read a manifest; OSError or ValueError if it can't be read."""
-    if file.stat().st_size > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+def read(content: bytes) -> object:
+    """Read the content of a manifest; ValueError if it can't be read."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(content)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -15,59 +15,63 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, TextIO
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import IO, Any, BinaryIO
 
+from dumbbell.common.link_free_folder import LinkFreeFolder, size_text
+from dumbbell.exceptions import ResultsError
+from dumbbell.results.runs.checked_run import is_place, read_run
 from dumbbell.results.runs.record import Run
 from dumbbell.results.runs.run_list import AnyRun, Place, RunLog, Unpack
 from dumbbell.results.runs.run_text import StoredRun, check_of
 
-__all__ = ["RunFolder", "file_hash", "unreadable"]
+__all__ = ["RunFolder", "hash_of", "unreadable"]
 
-JOURNAL = "journal.jsonl"
-Replace = Callable[[Path, Callable[[Path], object]], None]
+RUNS = "runs"
+JOURNAL = f"{RUNS}/journal.jsonl"
+PART = re.compile(r"[0-9]{1,12}")
+LONGEST_LINE = 256_000_000
+"""Bytes of the largest run that is read: one with half a million transfers."""
+LARGEST_JOURNAL = 8_000_000_000
+LARGEST_BATCH = 2_000_000_000
+MOST_ROWS = 1_000_000
+"""Runs of the largest batch: the repetitions of a cell are in one."""
 
 
 class RunFolder:
-    """The folder of finished runs.
+    """The folder of finished runs, ``runs`` in a results directory."""
 
-    Parameters
-    ----------
-    folder : Path
-        The folder ``runs``.
-    replace : callable
-        Writes a file apart, then puts it into its place in one step: ``replace(path, write)``.
-    """
-
-    def __init__(self, folder: Path, replace: Replace) -> None:
-        self.folder = folder
-        self._replace = replace
+    def __init__(self, folder: LinkFreeFolder) -> None:
+        self._folder = folder
         self._experiment = "{}"
         self._log = RunLog()
         self._lines: dict[Place, str] = {}
         """The journal's lines of runs that no batch holds."""
-        self._spoiled: dict[int, list[Path]] = {}
+        self._spoiled: dict[int, list[str]] = {}
         """Batches with damaged rows, by part; the part's next batch replaces them."""
-        self._writing: TextIO | None = None
+        self._writing: BinaryIO | None = None
         """The journal, while runs are added to it."""
 
     # ------------------------------------------------------------ read
 
     def experiments(self) -> Iterator[dict[str, Any]]:
         """Yield the experiment that each file belongs to, as far as they can be read."""
-        texts = []
-        if self._journal.exists():
-            with self._journal.open(encoding="utf-8", errors="replace") as lines:
-                texts.append(lines.readline())
+        texts: list[object] = []
+        with suppress(FileNotFoundError), self._folder.open(JOURNAL, LARGEST_JOURNAL) as journal:
+            texts.extend(islice(self._lines_of(journal), 1))
         for file in self._files():
             import polars as pl  # slow to import
 
             try:
-                texts.append(pl.read_parquet(file, columns=["experiment"], n_rows=1).item())
+                with self._folder.open(file, LARGEST_BATCH) as batch:
+                    texts.append(pl.read_parquet(batch, columns=["experiment"], n_rows=1).item())
             except unreadable():
                 continue
         for text in texts:
@@ -82,7 +86,7 @@ class RunFolder:
         """
         self._log = RunLog(cells, self._freeze)
         lines = self._journal_lines()
-        known: set[Path] = set()
+        known: set[str] = set()
         while new := [file for file in self._files() if file not in known]:
             for file in new:
                 self._read_batch(file)
@@ -90,48 +94,56 @@ class RunFolder:
         for line in lines:
             cell, _, rest = line.rstrip("\n").partition(" ")
             check, _, text = rest.partition(" ")
-            self._take(int(cell) if cell.isascii() and cell.isdigit() else None, check, text)
+            self._take(int(cell) if PART.fullmatch(cell) else None, check, text)
         return self._log
 
-    @property
-    def _journal(self) -> Path:
-        return self.folder / JOURNAL
+    def _files(self) -> list[str]:
+        return self._folder.entries(RUNS, ".parquet")
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.parquet"))
-
-    def _read_batch(self, file: Path) -> None:
+    def _read_batch(self, file: str) -> None:
         import polars as pl  # slow to import
 
+        part, _, digest = PurePosixPath(file).stem.partition("-")
         try:
-            if file.stem.partition("-")[2] == file_hash(file):
-                self._log.add_packed(pl.read_parquet(file, columns=["cell", "repetition"]).rows(), partial(_runs, file))
-                return
-            rows = pl.read_parquet(file, columns=["cell", "check", "run"]).rows()
+            content = io.BytesIO(self._folder.read(file, LARGEST_BATCH))
+            rows = pl.scan_parquet(content).select(pl.len()).collect().item()
+            if rows > MOST_ROWS:
+                raise ResultsError(f"{self._folder.path / file}: {rows:,} runs: at most {MOST_ROWS:,} are possible")
+            if digest == hash_of(content):
+                places = pl.read_parquet(content, columns=["cell", "repetition"]).rows()
+                if all(map(is_place, itertools.chain.from_iterable(places))) and places == sorted(set(places)):
+                    self._log.add_packed(places, partial(self._runs, file))
+                    return
+            rows = pl.read_parquet(content, columns=["cell", "check", "run"]).rows()
         except FileNotFoundError:
             return  # another process has replaced it
         except unreadable():
             rows = [(0, "", "")]
         for cell, check, text in rows:
             self._take(cell, check, text)
-        part = file.stem.partition("-")[0]
-        self._spoiled.setdefault(int(part) if part.isdigit() else -1, []).append(file)
+        self._spoiled.setdefault(int(part) if PART.fullmatch(part) else -1, []).append(file)
 
     def _journal_lines(self) -> list[str]:
         try:
-            with self._journal.open(encoding="utf-8", errors="replace") as lines:
-                next(lines, None)
+            with self._folder.open(JOURNAL, LARGEST_JOURNAL) as journal:
                 # A line without an end: the process was killed while it wrote it.
-                return [line for line in lines if line.endswith("\n")]
+                return [line for line in islice(self._lines_of(journal), 1, None) if line.endswith("\n")]
         except FileNotFoundError:
             return []
 
+    def _lines_of(self, journal: BinaryIO) -> Iterator[str]:
+        """Yield the lines of the journal, of bounded length."""
+        while line := journal.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                raise ResultsError(f"{self._folder.path / JOURNAL}: a line of more than {size_text(LONGEST_LINE)}")
+            yield line.decode(errors="replace")
+
     def _take(self, cell: object, check: object, text: object) -> None:
         """Take a stored run over if it is the run that was stored."""
-        if isinstance(cell, int) and isinstance(text, str) and isinstance(check, str) and check == check_of(cell, text):
+        if is_place(cell) and isinstance(text, str) and isinstance(check, str) and check == check_of(cell, text):
             try:
-                run = Run(**json.loads(text))
-            except (ValueError, TypeError, RecursionError):  # it was stored by another version
+                run = read_run(text)
+            except ValueError:  # it was stored by another version
                 self._log.damaged += 1
                 return
             if (cell, run.repetition) not in self._log:  # else: the process was killed before it renewed the journal
@@ -142,14 +154,13 @@ class RunFolder:
 
     def hash(self) -> str:
         """Return a hash over the runs of all batches."""
-        return _hash(" ".join(file.name for file in self._files()).encode())
+        return hash_of(io.BytesIO(" ".join(PurePosixPath(file).name for file in self._files()).encode()))
 
     # ------------------------------------------------------------ write
 
     def begin(self, experiment: dict[str, Any]) -> None:
         """Begin to write runs of an experiment."""
         self._experiment = json.dumps(experiment, ensure_ascii=False, allow_nan=False)
-        self.folder.mkdir(exist_ok=True)
         self._write_journal()
 
     def keep(self, cell: int, run: Run) -> None:
@@ -166,8 +177,8 @@ class RunFolder:
     def _write(self, runs: Sequence[StoredRun]) -> None:
         lines = {(run.cell, run.repetition): _line(run.cell, run.check, run.text) for run in runs}
         if self._writing is None:
-            self._writing = self._journal.open("a", encoding="utf-8")
-        self._writing.write("".join(lines.values()))
+            self._writing = self._folder.append(JOURNAL)
+        self._writing.write("".join(lines.values()).encode())
         self._writing.flush()
         self._lines.update(lines)
 
@@ -180,9 +191,9 @@ class RunFolder:
         """Write all runs as batches."""
         self._log.close_all()
         self.release()
-        self._journal.unlink(missing_ok=True)
-        for spoiled in [file for files in self._spoiled.values() for file in files]:
-            spoiled.unlink(missing_ok=True)  # its whole rows are in other batches now
+        self._folder.remove(JOURNAL)
+        for spoiled in itertools.chain.from_iterable(self._spoiled.values()):
+            self._folder.remove(spoiled)  # its whole rows are in other batches now
         self._spoiled.clear()
 
     def release(self) -> None:
@@ -207,38 +218,47 @@ class RunFolder:
         content = io.BytesIO()
         pl.DataFrame(columns).write_parquet(content)
         part = self._log.part(runs[0][0])
-        file = self.folder / f"{part:06}-{_hash(content.getvalue())}.parquet"
-        self._replace(file, lambda path: path.write_bytes(content.getvalue()))
+        file = f"{RUNS}/{part:06}-{hash_of(content)}.parquet"
+        self._folder.write(file, lambda path: path.write_bytes(content.getvalue()))
         for spoiled in set(self._spoiled.pop(part, [])) - {file}:
-            spoiled.unlink(missing_ok=True)
+            self._folder.remove(spoiled)
         for cell, run in runs:
             self._lines.pop((cell, run.repetition), None)
-        return partial(_runs, file)
+        return partial(self._runs, file)
 
     def _write_journal(self) -> None:
         self.release()
-        text = "".join([self._experiment + "\n", *self._lines.values()])
-        self._replace(self._journal, lambda path: path.write_text(text, encoding="utf-8"))
+        self._folder.write_text(JOURNAL, "".join([self._experiment + "\n", *self._lines.values()]))
+
+    def _runs(self, file: str) -> list[Run]:
+        """Read a batch that was found when the directory was opened."""
+        import polars as pl  # slow to import
+
+        try:
+            with self._folder.open(file, LARGEST_BATCH) as batch:
+                found = pl.read_parquet(batch, columns=["cell", "check", "run"]).rows()
+            return [_checked(*row) for row in found]
+        except unreadable() as e:
+            raise ResultsError(f"{self._folder.path / file}: can't be read: {str(e).splitlines()[0]}") from None
 
 
-def _runs(file: Path) -> list[Run]:
-    """Read a batch that was checked when the directory was opened."""
-    import polars as pl  # slow to import
-
-    return [Run(**json.loads(text)) for text in pl.read_parquet(file, columns=["run"])["run"]]
+def _checked(cell: int, check: object, text: object) -> Run:
+    """Read a run of a batch; ValueError unless it is the run that was stored."""
+    if not isinstance(text, str) or check != check_of(cell, text):
+        raise ValueError("another content than was stored")
+    return read_run(text)
 
 
 def _line(cell: int, check: str, text: str) -> str:
     return f"{cell} {check} {text}\n"
 
 
-def file_hash(file: Path) -> str:
-    """Return the hash of a file's content."""
-    return _hash(file.read_bytes())
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:24]
+def hash_of(file: IO[bytes]) -> str:
+    """Return the hash of a file's content, and go back to its beginning."""
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()[:24]  # type: ignore[arg-type]
+    file.seek(0)
+    return digest
 
 
 def _read(text: object) -> object:
