@@ -70,7 +70,7 @@ def test_a_reader_misses_no_run_that_moves_into_a_batch(tmp_path: Path, monkeypa
     expected = runs_of(place)
     assert len(expected) == 4
     writer = RunFolder(LinkFreeFolder(place))
-    writer.read(cells=Store(place).manifest()["cells_per_part"])
+    writer.read(scenario(), Store(place).manifest()["cells_per_part"])
     read_journal = RunFolder._journal_lines
 
     def then_written(self: RunFolder) -> list[str]:

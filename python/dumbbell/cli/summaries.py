@@ -17,6 +17,9 @@ def print_results(results: Results, *, every_row: bool) -> None:
     """Print the flows, the queues that matter, and the transfers of workloads."""
     from dumbbell.results.frames.summary import LARGE, flow_summary, queue_summary
 
+    if not len(results):
+        output.line("no run is finished yet")
+        return
     counts = results.repetitions
     n = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
     each = f"mean of {n} repetitions" if counts[-1] > 1 else "one repetition"

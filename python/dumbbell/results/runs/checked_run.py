@@ -18,6 +18,8 @@ from dumbbell.results.runs.record import Run
 __all__ = ["is_place", "read_run", "run_of"]
 
 KEY = re.compile(r"[0-9a-f]{24}")
+SURROGATE = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
+"""Half of a character as JSON may write it. Alone, it can't be printed."""
 LARGEST_NUMBER = 2**63 - 1
 TYPES: dict[str, set[type]] = {"text": {str}, "number": {int, float}, "count": {int}}
 ANY: frozenset[type] = frozenset({str, int, float, bool, type(None)})
@@ -27,9 +29,12 @@ ANY: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 def read_run(text: str) -> Run:
     """Read a run that `Run.stored` has written as JSON; ValueError, with the entry, if it isn't one."""
     try:
-        return run_of(json.loads(text, parse_constant=_no_number))
+        content = json.loads(text, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    if SURROGATE.search(text):
+        json.dumps(content, ensure_ascii=False).encode()  # UnicodeEncodeError is a ValueError
+    return run_of(content)
 
 
 def run_of(content: object, key: str | None = None) -> Run:

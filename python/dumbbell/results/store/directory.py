@@ -37,10 +37,11 @@ from dumbbell.backends import Finished
 from dumbbell.common.formats import newer
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
+from dumbbell.results.runs.column import Frame
 from dumbbell.results.runs.record import UnreadRun
 from dumbbell.results.runs.run_list import PART, RunLog
 from dumbbell.results.runs.run_text import StoredRun
-from dumbbell.results.store import earlier_formats, manifests
+from dumbbell.results.store import earlier_formats, manifests, stored_table
 from dumbbell.results.store.build_hash import build_hash
 from dumbbell.results.store.file_names import file_name, files_in, write_names
 from dumbbell.results.store.run_files import MovedFiles, PackedFiles, RunFiles, folder_of_files
@@ -66,8 +67,8 @@ FORMAT = 3
 MANIFEST = "manifest.json"
 TEMPORARY = ".partial"
 LOCK = f"{TEMPORARY}/lock"
-LARGEST_TABLE = LARGEST_FILE = 1_000_000_000_000
-"""Bytes of a table and of a series or capture; they are never in memory as a whole."""
+LARGEST_FILE = 1_000_000_000_000
+"""Bytes of the largest series or capture."""
 EXTENDABLE = ("description", "repetitions", "until")
 """Keys that may differ between calls that share a directory: repetitions are only ever added."""
 
@@ -113,7 +114,7 @@ class Store:
                     self._folder.remove(left)
             self._keep_files(scenario)
             self._write_manifest(scenario, backend, finished=None)
-            self._log = self.runs.read(self._cells_per_part(scenario))
+            self._log = self.runs.read(scenario, self._cells_per_part(scenario))
             self.runs.begin(self._experiment(scenario, backend))
 
     def is_begun(self) -> bool:
@@ -148,7 +149,7 @@ class Store:
             tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
             for name, write in frames:
                 self._folder.write(f"{name}.parquet", write)
-                with self._folder.open(f"{name}.parquet", LARGEST_TABLE) as table:
+                with self._folder.open(f"{name}.parquet", stored_table.LARGEST) as table:
                     tables[name] = hash_of(table)
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
@@ -207,7 +208,7 @@ class Store:
                     document = earlier_formats.with_stacks(document)
                 return Scenario.from_dict(document)
         except (DumbbellError, KeyError) as e:
-            raise ResultsError(f"{self.path}: its scenario does not read: {e}") from None
+            raise ResultsError(f"{self.path}: its scenario does not read: {'; '.join(str(e).splitlines())}") from None
 
     def read(self, scenario: Scenario) -> RunLog:
         """Find the finished runs of the scenario that the directory holds, or of a new one."""
@@ -216,28 +217,17 @@ class Store:
         manifest = self.manifest()
         if manifest["format"] <= earlier_formats.BEFORE_BATCHES:
             return earlier_formats.read(self._folder, scenario)
-        return self.runs.read(manifest["cells_per_part"])
+        return self.runs.read(scenario, manifest["cells_per_part"])
 
-    def frame(self, name: str, runs: int, wanted: Container[str] | None = None) -> pl.DataFrame | None:
+    def frame(self, name: Frame, runs: int, wanted: Container[str] | None = None) -> pl.DataFrame | None:
         """Read a table that was written at the end; None unless it is whole and has the runs that are here.
 
         With ``wanted``, only the swept paths and these columns are read.
         """
-        import polars as pl  # slow to import
-
         tables = self.manifest().get("tables") or {}
         if [tables.get("runs"), tables.get("of")] != [runs, self.runs.hash()]:
             return None
-        try:
-            with self._folder.open(f"{name}.parquet", LARGEST_TABLE) as file:
-                if hash_of(file) != tables.get(name):
-                    return None
-                columns = list(pl.read_parquet_schema(file))
-                before = columns.index("run")
-                chosen = [c for k, c in enumerate(columns) if wanted is None or k < before or c in wanted]
-                return pl.read_parquet(file, columns=chosen)
-        except FileNotFoundError:
-            return None
+        return stored_table.read(self._folder, name, tables.get(name), wanted)
 
     def check_same(self, scenario: Scenario, backend: str) -> None:
         """Refuse to mix two scenarios, versions, builds or back ends in one directory."""

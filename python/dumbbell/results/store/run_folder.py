@@ -31,6 +31,7 @@ from dumbbell.results.runs.checked_run import is_place, read_run
 from dumbbell.results.runs.record import Run
 from dumbbell.results.runs.run_list import AnyRun, Place, RunLog, Unpack
 from dumbbell.results.runs.run_text import StoredRun, check_of
+from dumbbell.scenario import Scenario
 
 __all__ = ["RunFolder", "hash_of", "unreadable"]
 
@@ -78,12 +79,13 @@ class RunFolder:
             if isinstance(content := _read(text), dict):
                 yield content
 
-    def read(self, cells: int) -> RunLog:
-        """Find every stored run; ``cells`` neighboring cells form a part.
+    def read(self, scenario: Scenario, cells: int) -> RunLog:
+        """Find every stored run of a scenario; ``cells`` neighboring cells form a part.
 
         The journal is read first: another process may put runs into a batch now, and then remove them from the
         journal. Batches that appear meanwhile are read, too.
         """
+        self._scenario = scenario
         self._log = RunLog(cells, self._freeze)
         lines = self._journal_lines()
         known: set[str] = set()
@@ -140,17 +142,14 @@ class RunFolder:
 
     def _take(self, cell: object, check: object, text: object) -> None:
         """Take a stored run over if it is the run that was stored."""
-        if is_place(cell) and isinstance(text, str) and isinstance(check, str) and check == check_of(cell, text):
-            try:
-                run = read_run(text)
-            except ValueError:  # it was stored by another version
-                self._log.damaged += 1
-                return
-            if (cell, run.repetition) not in self._log:  # else: the process was killed before it renewed the journal
-                self._log.add(cell, run)
-                self._lines[cell, run.repetition] = _line(cell, check, text)
-        else:
+        try:
+            number, run = self._checked(cell, check, text)
+        except ValueError:
             self._log.damaged += 1
+            return
+        if (number, run.repetition) not in self._log:  # else: the process was killed before it renewed the journal
+            self._log.add(number, run)
+            self._lines[number, run.repetition] = f"{cell} {check} {text}\n"
 
     def hash(self) -> str:
         """Return a hash over the runs of all batches."""
@@ -175,7 +174,7 @@ class RunFolder:
             self._log.add(run.cell, run)
 
     def _write(self, runs: Sequence[StoredRun]) -> None:
-        lines = {(run.cell, run.repetition): _line(run.cell, run.check, run.text) for run in runs}
+        lines = {(run.cell, run.repetition): f"{run.cell} {run.check} {run.text}\n" for run in runs}
         if self._writing is None:
             self._writing = self._folder.append(JOURNAL)
         self._writing.write("".join(lines.values()).encode())
@@ -237,20 +236,20 @@ class RunFolder:
         try:
             with self._folder.open(file, LARGEST_BATCH) as batch:
                 found = pl.read_parquet(batch, columns=["cell", "check", "run"]).rows()
-            return [_checked(*row) for row in found]
+            return [self._checked(*row)[1] for row in found]
         except unreadable() as e:
             raise ResultsError(f"{self._folder.path / file}: can't be read: {str(e).splitlines()[0]}") from None
 
-
-def _checked(cell: int, check: object, text: object) -> Run:
-    """Read a run of a batch; ValueError unless it is the run that was stored."""
-    if not isinstance(text, str) or check != check_of(cell, text):
-        raise ValueError("another content than was stored")
-    return read_run(text)
-
-
-def _line(cell: int, check: str, text: str) -> str:
-    return f"{cell} {check} {text}\n"
+    def _checked(self, cell: object, check: object, text: object) -> tuple[int, Run]:
+        """Read a stored run, with its cell; ValueError unless it is what was stored, and of this cell."""
+        if not is_place(cell) or not isinstance(text, str) or check != check_of(cell, text):
+            raise ValueError("another content than was stored")
+        run, cells = read_run(text), self._scenario.cells
+        if cell < len(cells) and run.cell != cells.values_of(cell):
+            raise ValueError(f"a run of another cell than {cell}")
+        if run.seed != self._scenario.repetition_seed(run.repetition):
+            raise ValueError(f"another seed than that of repetition {run.repetition}")
+        return cell, run
 
 
 def hash_of(file: IO[bytes]) -> str:
