@@ -67,6 +67,15 @@ def test_the_table_of_extras_is_that_of_the_package() -> None:
         assert not any(text.startswith(module) for text in declared["dependencies"])
 
 
+def test_each_requirement_has_a_lower_and_an_upper_bound() -> None:
+    """A new major version may change what Dumbbell uses."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = declared["project"]
+    given = [*declared["build-system"]["requires"], *project["dependencies"]]
+    given += [text for extra in project["optional-dependencies"].values() for text in extra]
+    assert len(given) > 20 and not [text for text in given if not re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", text)]
+
+
 def test_the_names_of_the_table_are_those_of_modules() -> None:
     require_packages(*EXTRAS)
     assert all(importlib.util.find_spec(module) is not None for module in EXTRAS)
