@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 import required
 from again import note_repeated
+from cluster_runs import batch_system, cluster_scenario
 from dumbbell import Scenario
 from hosts import require_link_emulation
 from machines import require_uml
@@ -70,6 +71,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 __all__ = [
     "BASE",
     "FULL",
+    "batch_system",
+    "cluster_scenario",
     "machines",
     "require_link_emulation",
     "require_machines",

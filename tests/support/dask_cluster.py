@@ -18,9 +18,9 @@ def main() -> None:
     with LocalCluster(
         n_workers=number, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
-        address = cluster.scheduler_address.removeprefix("tcp://")
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
         pids = [worker.pid for worker in cluster.workers.values()]
-        print(f"dask://{address}", *pids, flush=True)
+        print(address, *pids, flush=True)
         sys.stdin.read()
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, Self, TypeVar
 from uuid import uuid4
 
+from dumbbell.cluster import batch_jobs
 from dumbbell.common.activity import report
 from dumbbell.exceptions import BackendError, DumbbellError
 from dumbbell.workers.process import maker
@@ -84,6 +86,8 @@ class DaskPool(Generic[Task]):
         self._name = hashlib.sha256(self._setup).hexdigest()[:24]
         self._client: Any = None
         self._jobs: Any = None
+        self._folder: TemporaryDirectory[str] | None = None
+        """What only jobs of this user may read."""
         self._counted: tuple[float, int] = (float("-inf"), 0)
         self._had_workers: dict[str, float] = {}
         """Jobs of a batch system that had workers, and when they had some last."""
@@ -95,10 +99,16 @@ class DaskPool(Generic[Task]):
         try:
             place = self._cluster.address
             if self._cluster.kind != "dask":
-                place = self._jobs = _job_queue(self._cluster)
+                kind, number = self._cluster.kind, self._cluster.number
+                self._folder = batch_jobs.private_folder(kind)
+                place = self._jobs = batch_jobs.submit(kind, number, Path(self._folder.name))
+            else:
+                _check_configuration(place)
             self._client = Client(place, timeout=CONNECT_S, set_as_default=False)
-        except (OSError, ValueError, RuntimeError) as e:
+        except BaseException as e:
             self.__exit__()
+            if not isinstance(e, (ImportError, OSError, ValueError, RuntimeError)):  # cryptography is imported late
+                raise
             where = self._cluster.address or self._cluster.kind
             raise BackendError(f"--cluster: {where}: {_line(e)}") from None
         return self
@@ -109,7 +119,9 @@ class DaskPool(Generic[Task]):
             with suppress(Exception):
                 if opened is not None:
                     opened.close(timeout=CLOSE_S)
-        self._client = self._jobs = None
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._client = self._jobs = self._folder = None
 
     @property
     def count(self) -> int:
@@ -270,27 +282,20 @@ def do(make: str, name: str, setup: bytes, task: object) -> tuple[bool, Any]:
         return False, str(e)
 
 
-def _job_queue(cluster: DaskCluster) -> Any:  # noqa: ANN401
-    """Ask a batch system for the jobs of a cluster; dask's configuration has their size."""
+def _check_configuration(address: str) -> None:
+    """Raise BackendError if dask's configuration doesn't allow a connection to this address of a scheduler."""
     import dask.config  # slow to import
 
-    at_interrupt = signal.getsignal(signal.SIGINT)
-    from dask_jobqueue import PBSCluster, SLURMCluster  # needs an extra
-
-    signal.signal(signal.SIGINT, at_interrupt)  # the import makes Ctrl-C end the process without an error
-
-    for key in ("cores", "memory"):
-        if dask.config.get(f"jobqueue.{cluster.kind}.{key}", None) is None:
+    file = "~/.config/dask/distributed.yaml"
+    if not address.startswith("tls:"):
+        if dask.config.get("distributed.comm.require-encryption"):
+            raise BackendError(f"--cluster: {file} requires encryption, which dask:// doesn't have: use tls://")
+        return
+    for key in ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert"):
+        if not (given := dask.config.get(key)) or not Path(given).is_file():
             raise BackendError(
-                f"--cluster: {cluster.kind}: the size of a job is unknown: set jobqueue.{cluster.kind}.{key} in "
-                "~/.config/dask/jobqueue.yaml"
+                f"--cluster: {key} is {given or 'not set'}: tls:// needs a file of certificates there: set it in {file}"
             )
-    # The usual port of the dashboard may be taken; other machines don't need it.
-    options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    options |= dask.config.get(f"jobqueue.{cluster.kind}.scheduler-options", None) or {}
-    jobs = {"slurm": SLURMCluster, "pbs": PBSCluster}[cluster.kind](scheduler_options=options)
-    jobs.scale(jobs=cluster.number)
-    return jobs
 
 
 def _line(error: BaseException | None) -> str:
