@@ -290,9 +290,11 @@ def test_files_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
     assert seen_ == {"lock"} and not (tmp_path / "out" / ".partial").exists()
 
 
-@pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "ssh:3", ""])
+@pytest.mark.parametrize("text", ["local", "local:0", "slurm:", "dask://x", "dask://x:99999", "tls://x", "ssh:3", ""])
 def test_a_wrong_cluster_is_an_error(text: str) -> None:
-    with pytest.raises(DumbbellError, match="given: must be one of local:N, dask://HOST:PORT, slurm:N, pbs:N"):
+    with pytest.raises(
+        DumbbellError, match="given: must be one of local:N, dask://HOST:PORT, tls://HOST:PORT, slurm:N, pbs:N"
+    ):
         dumbbell.run(scenario(), cluster=text)
 
 

@@ -71,9 +71,9 @@ OUTPUT = "Output"
 @front.option(
     "--cluster",
     metavar="WORKERS",
-    help="The workers that make the runs in the simulator: local:N (processes of this machine), dask://HOST:PORT (a "
-    "scheduler of dask), slurm:N or pbs:N (jobs of a batch system). Results are the same. Default: the processors of "
-    "this machine.",
+    help="The workers that make the runs in the simulator: local:N (processes of this machine), dask://HOST:PORT or "
+    "tls://HOST:PORT (a scheduler of dask, without or with TLS), slurm:N or pbs:N (jobs of a batch system). Results "
+    "are the same. Default: the processors of this machine.",
     heading=LARGE,
 )
 @backend_options.options()

@@ -10,7 +10,7 @@ from dumbbell.common import extras
 __all__ = ["read"]
 
 _BATCH = re.compile(r"(slurm|pbs):([1-9]\d{0,4})")
-_DASK = re.compile(r"dask://([^\s/:]+|\[[0-9a-fA-F:]+\]):(\d{1,5})")
+_DASK = re.compile(r"(dask|tls)://([^\s/:]+|\[[0-9a-fA-F:]+\]):(\d{1,5})")
 
 
 def read(text: str) -> DaskCluster | None:
@@ -24,7 +24,8 @@ def read(text: str) -> DaskCluster | None:
     if (found := _BATCH.fullmatch(text)) is not None:
         extras.require("distributed", "dask_jobqueue")
         return DaskCluster(found[1], int(found[2]))
-    if (found := _DASK.fullmatch(text)) is not None and int(found[2]) < 2**16:
+    if (found := _DASK.fullmatch(text)) is not None and int(found[3]) < 2**16:
         extras.require("distributed")
-        return DaskCluster("dask", address=f"tcp://{found[1]}:{found[2]}")
+        protocol = "tls" if found[1] == "tls" else "tcp"
+        return DaskCluster("dask", address=f"{protocol}://{found[2]}:{found[3]}")
     return None

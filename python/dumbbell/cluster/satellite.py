@@ -3,4 +3,4 @@
 from dumbbell.satellites import Satellite
 
 READ = "dumbbell.cluster.places:read"
-SATELLITE = Satellite(workers=dict.fromkeys(("dask://HOST:PORT", "slurm:N", "pbs:N"), READ))
+SATELLITE = Satellite(workers=dict.fromkeys(("dask://HOST:PORT", "tls://HOST:PORT", "slurm:N", "pbs:N"), READ))

@@ -71,8 +71,9 @@ def run(
         host that changes over time disturbs all cells alike. ``facts.order`` of a run on a kernel has its place.
     cluster : str, optional
         The workers that make the runs in the simulator: ``local:N`` (processes of this machine),
-        ``dask://HOST:PORT`` (a scheduler of dask), ``slurm:N`` or ``pbs:N`` (jobs of a batch system). It never
-        changes a result. Default: threads, and processes of this machine for 2,000 runs or more.
+        ``dask://HOST:PORT`` or ``tls://HOST:PORT`` (a scheduler of dask, without or with TLS), ``slurm:N`` or ``pbs:N``
+        (jobs of a batch system). It never changes a result. Default: threads, and processes of this machine for 2,000
+        runs or more.
     progress : callable, optional
         Called with (finished, all) before the first run and after each, or after each batch of runs.
 
