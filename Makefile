@@ -22,7 +22,7 @@ PARALLEL := --numprocesses logical --dist loadfile --no-loadscope-reorder
 # Their flows leave a processor idle for three quarters of the time.
 HOST_CLOCK := $(PARALLEL) --maxprocesses 2
 
-.PHONY: demo test test-rest test-all test-kernel test-capture test-studies test-web test-cluster check bench bpf kernel studio wheel docs deny audit miri clean help
+.PHONY: demo test test-rest test-all test-kernel test-capture test-studies test-web test-cluster check bench bpf kernel studio wheel docs deny advisories audit miri clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -104,9 +104,17 @@ docs: $(READY)   ## the documentation, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	cargo doc --workspace --no-deps --quiet
 
-deny:            ## licenses, advisories and sources of the dependencies (cargo-deny needed)
-	@command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }
-	cargo deny check
+DENY = command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }
+
+deny:            ## licenses, bans and sources of the Rust dependencies (cargo-deny needed)
+	@$(DENY)
+	@# The check itself is offline: it needs the crates only.
+	cargo fetch --locked --quiet
+	cargo deny --locked --offline check licenses bans sources
+
+advisories:      ## known vulnerabilities of the Rust dependencies (cargo-deny needed)
+	@$(DENY)
+	cargo deny --locked check advisories
 
 audit:           ## known vulnerabilities of the Python dependencies, with all extras (pip-audit needed)
 	@command -v pip-audit >/dev/null || { echo "pip-audit is needed: pipx install pip-audit" >&2; exit 1; }

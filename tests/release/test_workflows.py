@@ -38,3 +38,13 @@ def test_permissions_concurrency_and_an_end(text: str) -> None:
 def test_their_commands_exist(text: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:run: make|- target:) ([a-z-]+)", text)) <= targets
+
+
+def test_each_week_dependencies_and_unsafe_code_are_checked() -> None:
+    """Licenses, bans and sources need no data of others: a source of advisories that can't be reached hides nothing."""
+    weekly = (ROOT / ".github" / "workflows" / "security.yml").read_text(encoding="utf-8")
+    assert "\n  schedule:\n    - cron: " in weekly
+    assert set(re.findall(r"- target: ([a-z-]+)", weekly)) == {"deny", "advisories", "audit", "miri"}
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\tcargo deny --locked --offline check licenses bans sources\n" in make
+    assert re.search(r"^miri:.*\n\t.* cargo \+nightly miri test ", make, re.MULTILINE)
