@@ -6,6 +6,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -95,7 +96,12 @@ def of_job(jobs: Any) -> list[Any]:
     import psutil
 
     (job,) = jobs.workers.values()
-    return [one for one in psutil.process_iter() if os.getsid(one.pid) == int(job.job_id)]
+    found = []
+    for one in psutil.process_iter():
+        with suppress(ProcessLookupError):  # others end meanwhile
+            if os.getsid(one.pid) == int(job.job_id):
+                found.append(one)
+    return found
 
 
 @pytest.mark.parametrize("batch_system", ["slurm", "pbs"], indirect=True)
@@ -187,8 +193,8 @@ def test_workers_of_this_machine_listen_nowhere(cluster_scenario: Scenario) -> N
     me, found = psutil.Process(), []
     before = set(me.children())
 
-    def look(_done: int, _every: int) -> None:
-        for process in set(me.children()) - before:
+    def look(done: int, every: int) -> None:
+        for process in set(me.children()) - before if done < every else ():  # at the end they are ending
             found.append([socket for socket in process.net_connections("all") if socket.laddr])
 
     dumbbell.run(cluster_scenario, cluster="local:2", progress=look)
