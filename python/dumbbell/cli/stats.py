@@ -139,9 +139,14 @@ def stats(
     import polars as pl
 
     from dumbbell.plots.axis_labels import quantity
+    from dumbbell.results.frames.extremes import READABLE
+    from dumbbell.results.statistics.cell_statistics import spread
 
     results = load(directory)
-    table = results.statistics(metric, interval=interval, level=level)
+    # Of a large table only extremes are printed, of nothing but these columns.
+    table = None if every_row or as_json else spread(results, metric)
+    if table is None or table.height <= READABLE:
+        table = results.statistics(metric, interval=interval, level=level)
     compared = results.comparisons(metric, by, level=level) if by is not None else []
     if flow or queue:
         who = "flow" if "flow" in table.columns else "name"
@@ -155,7 +160,7 @@ def stats(
         return
     shown = quantity(metric)
     words = f"{100 * level:g} % interval {INTERVALS[interval]}"
-    _print_cells(table.drop("values"), shown, words, every_row=every_row)
+    _print_cells(table, shown, words, every_row=every_row)
     _print_comparisons(compared, shown, every_row=every_row)
 
 
@@ -186,14 +191,15 @@ def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_r
     from dumbbell.results.frames.extremes import READABLE
     from dumbbell.results.frames.summary import Summary, short_names
 
-    *cell, who = table.columns[: table.columns.index("n")]
+    who = "flow" if "flow" in table.columns else "name"
+    cell = table.columns[: table.columns.index(who)]
     scaled = table.with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
     measured = dict.fromkeys((*SPREAD, "min", "max", "low", "high"), shown.unit)
     if every_row or table.height <= READABLE:
-        output.print_frame(f"{shown.label}; low, high: {interval}", scaled, measured)
+        output.print_frame(f"{shown.label}; low, high: {interval}", scaled.drop("values"), measured)
         return
     scaled = scaled.rename({who: "name"})  # transfers have the name of their flow
-    keys = tuple(scaled.columns[: scaled.columns.index("n")])
+    keys = tuple(scaled.columns[: scaled.columns.index("name") + 1])
     output.print_summary(shown.label, Summary(keys, SPREAD, scaled.select(*keys, *SPREAD).rows()), every_row=False)
 
 

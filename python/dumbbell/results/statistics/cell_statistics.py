@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,13 @@ from dumbbell.metrics import (
 from dumbbell.registry import unknown
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.swept_values import paths_of
+from dumbbell.results.runs.column import Frame
 
 if TYPE_CHECKING:
     from dumbbell.metrics.intervals import Interval
     from dumbbell.results.results import Results
 
-__all__ = ["comparisons", "fairness", "settled", "sharing", "statistics"]
+__all__ = ["comparisons", "fairness", "settled", "sharing", "spread", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
@@ -42,20 +43,40 @@ def _metrics(table: pl.DataFrame) -> list[str]:
     return table.columns[table.columns.index("seed") + 1 :]
 
 
-def _samples(results: Results, metric: str) -> tuple[list[str], dict[tuple[object, ...], Floats]]:
-    """Return a metric's values by cell and flow (or queue), in the order of the repetitions."""
-    tables = (results.flows, results.queues, results.transfers)
-    frame = next((table for table in tables if metric in table.columns), None)
-    if frame is None:
-        numbers = {c for table in tables for c in _metrics(table) if table.schema[c].is_numeric()}
+def _of_metric(results: Results, metric: str) -> tuple[list[str], pl.DataFrame]:
+    """Return the columns that name a metric's samples, and a frame with them, the repetition and the metric.
+
+    Of a stored table, no other columns are read.
+    """
+    for name in get_args(Frame):
+        who = "flow" if name == "transfers" else "name"
+        frame = results.columns(name, ["run", "repetition", who, metric])
+        if metric in frame.columns and metric not in ("run", "repetition", who):
+            break
+    else:
+        numbers = {c for table in results.frames().values() for c in _metrics(table) if table.schema[c].is_numeric()}
         raise ResultsError(unknown("metric", metric, sorted(numbers)))
     if not frame.schema[metric].is_numeric():
         raise ResultsError(f"metric '{metric}' is no number")
-    keys = [*paths_of(frame), "flow" if frame is results.transfers else "name"]
-    parts = frame.sort("repetition", maintain_order=True).partition_by(keys, maintain_order=True, as_dict=True)
-    order = frame.select(keys).unique(maintain_order=True).iter_rows()
+    return [*paths_of(frame), who], frame
+
+
+def _samples(results: Results, metric: str) -> tuple[list[str], dict[tuple[object, ...], Floats]]:
+    """Return a metric's values by cell and flow (or queue), in the order of the repetitions."""
+    keys, frame = _of_metric(results, metric)
     # A repetition without a value keeps its place: values are paired by it.
-    return keys, {key: parts[key][metric].cast(pl.Float64).fill_null(np.nan).to_numpy() for key in order}
+    values = pl.col(metric).cast(pl.Float64).fill_null(np.nan).sort_by("repetition", maintain_order=True)
+    groups = frame.group_by(keys, maintain_order=True).agg(values)
+    ends = groups[metric].list.len().cum_sum().to_numpy()
+    split = np.split(groups[metric].explode().to_numpy(), ends[:-1])
+    return keys, dict(zip(groups.select(keys).iter_rows(), split, strict=True))
+
+
+def spread(results: Results, metric: str) -> pl.DataFrame:
+    """Return ``mean``, ``median`` and ``sd`` of a metric by cell and flow (or queue), without intervals and values."""
+    keys, frame = _of_metric(results, metric)
+    of = pl.col(metric).cast(pl.Float64)
+    return frame.group_by(keys, maintain_order=True).agg(mean=of.mean(), median=of.median(), sd=of.std())
 
 
 def statistics(results: Results, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:

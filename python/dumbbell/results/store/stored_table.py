@@ -31,8 +31,9 @@ def read(folder: LinkFreeFolder, name: Frame, digest: object, wanted: Container[
             if hash_of(file) != digest:
                 return None
             schema = pl.read_parquet_schema(file)
-            if not _is_declared(name, schema):
+            if not _is_declared(name, schema, rows=pl.scan_parquet(file).select(pl.len()).collect().item()):
                 return None
+            file.seek(0)
             before = list(schema).index("run")
             chosen = [c for k, c in enumerate(schema) if wanted is None or k < before or c in wanted]
             return pl.read_parquet(file, columns=chosen)
@@ -40,8 +41,10 @@ def read(folder: LinkFreeFolder, name: Frame, digest: object, wanted: Container[
         return None
 
 
-def _is_declared(name: Frame, schema: Mapping[str, pl.DataType]) -> bool:
-    """Return True if a table has the columns of its frame, with their types."""
+def _is_declared(name: Frame, schema: Mapping[str, pl.DataType], rows: int) -> bool:
+    """Return True if a table has the columns of its frame, with their types; one without rows has those of the runs."""
+    if not rows:
+        return "run" in schema
     declared = columns(name)
     return all(str(schema.get(head)) == "Int64" for head in HEADS) and all(
         str(schema[column.name]) in TYPES[column.kind] if column.name in schema else column.nullable
