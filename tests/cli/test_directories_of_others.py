@@ -378,6 +378,20 @@ def test_documents_with_other_values_are_a_line_at_most(whole: Path, received: P
     tried(received, whole)
 
 
+@pytest.mark.parametrize("table", ["flows", "queues", "transfers"])
+@pytest.mark.parametrize("other", ["another", "<b>x</b>", "none at all"])
+def test_runs_with_other_flows_and_queues_than_the_scenarios_are_a_line_at_most(
+    whole: Path, received: Path, table: str, other: str
+) -> None:
+    rows = rows_of(whole)
+    run = json.loads(rows[0]["run"])
+    who = "flow" if table == "transfers" else "name"
+    run[table] = [] if other == "none at all" else [{**row, who: other} for row in run[table]]
+    batch(with_run(rows, json.dumps(run)), received / "dir" / "runs")
+    call("report {dir} --format md", received)
+    tried(received, whole)
+
+
 def test_a_run_with_a_column_of_another_version_is_read(whole: Path, received: Path) -> None:
     rows = rows_of(whole)
     run = json.loads(rows[0]["run"])

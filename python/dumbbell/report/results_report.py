@@ -157,10 +157,10 @@ def _busiest(results: Results) -> Iterator[str]:
     if queues.is_empty():
         return
     name = queues.group_by("name").agg(pl.col("utilization").mean()).sort("utilization")["name"][-1]
-    used = [
-        100 * float(np.mean([q["utilization"] for run in runs for q in run.queues if q["name"] == name]))
-        for runs in results.by_cell()
+    of_cells = [
+        [q["utilization"] for run in runs for q in run.queues if q["name"] == name] for runs in results.by_cell()
     ]
+    used = [100 * float(np.mean(values)) for values in of_cells if values]
     if len(used) == 1:
         yield f"The busiest link is {name}: in use for {used[0]:.1f} % of the time."
     else:

@@ -163,19 +163,20 @@ def _varies(scenario: Scenario) -> bool:
 
 def _nothing_delivered(pairs: Pairs) -> Iterator[LintWarning]:
     """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
-    found: dict[str, list[Run]] = {}
+    found: dict[str, list[tuple[float, Run]]] = {}
     for cell, runs in pairs:
         packet_s = 12_000 / min((link["rate_bps"] for link in build(cell.scenario)["links"]), default=1)
-        for number, flow in enumerate(runs[0].flows):
-            rows = [run.flows[number] for run in runs]
+        for flow in runs[0].flows:
+            rows = [row for run in runs for row in run.flows if row["name"] == flow["name"]]
             if flow["application"] != "ping" and not any(row["delivered_bytes"] for row in rows):
-                text = (
-                    f"flow '{flow['name']}' delivered nothing: a packet of 1500 bytes takes {packet_s:.3g} s on the "
-                    "slowest link"
-                )
-                found.setdefault(text, []).append(runs[0])
-    for text, runs in found.items():
-        yield LintWarning("nothing-delivered", text, () if len(runs) == len(pairs) else cell_names(runs))
+                found.setdefault(flow["name"], []).append((packet_s, runs[0]))
+    for name, of_name in found.items():
+        times = sorted(packet_s for packet_s, _ in of_name)
+        takes = " to ".join(dict.fromkeys(f"{packet_s:.3g}" for packet_s in (times[0], times[-1])))
+        text = f"flow '{name}' delivered nothing: a packet of 1500 bytes takes {takes} s on the slowest link"
+        yield LintWarning(
+            "nothing-delivered", text, () if len(of_name) == len(pairs) else cell_names([run for _, run in of_name])
+        )
 
 
 def _flows(pairs: Pairs) -> Iterator[LintWarning]:
@@ -185,8 +186,8 @@ def _flows(pairs: Pairs) -> Iterator[LintWarning]:
     # Results of a kernel have its names, such as bbr for bbr1.
     known = {**variants, **{alias: v for v in variants.values() for alias in v.aliases}}
     for cell, runs in pairs:
-        for number, flow in enumerate(runs[0].flows):
-            rows = [run.flows[number] for run in runs]
+        for flow in runs[0].flows:
+            rows = [row for run in runs for row in run.flows if row["name"] == flow["name"]]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
             variant = known.get(flow["variant"])
             # Such a variant sends at a rate; its window is only an upper bound.

@@ -113,8 +113,11 @@ def no_marks(cells: Cells) -> Iterator[LintWarning]:
 
 def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
     """Count the congestion marks at the queues on a flow's path, over all repetitions; 0 if it doesn't use ECN."""
-    number = next(n for n, flow in enumerate(cell.scenario.single_flows) if flow.name == name)
-    flow = cell.scenario.single_flows[number]
+    number, flow = next(
+        ((n, flow) for n, flow in enumerate(cell.scenario.single_flows) if flow.name == name), (0, None)
+    )
+    if flow is None:
+        return 0
     stack = flow.endpoint_stack
     if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
         return 0

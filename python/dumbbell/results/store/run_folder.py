@@ -42,6 +42,8 @@ LONGEST_LINE = 256_000_000
 """Bytes of the largest run that is read: one with half a million transfers."""
 LARGEST_JOURNAL = 8_000_000_000
 LARGEST_BATCH = 2_000_000_000
+FLOWLESS = ("network.", "duration", "start_jitter", "seed")
+"""Beginnings of swept paths that don't change which flows there are."""
 MOST_ROWS = 1_000_000
 """Runs of the largest batch: the repetitions of a cell are in one."""
 
@@ -53,6 +55,8 @@ class RunFolder:
         self._folder = folder
         self._experiment = "{}"
         self._log = RunLog()
+        self._flows: dict[str, list[str]] = {}
+        """The names of flows, by the values of a sweep that can change them."""
         self._lines: dict[Place, str] = {}
         """The journal's lines of runs that no batch holds."""
         self._spoiled: dict[int, list[str]] = {}
@@ -240,6 +244,14 @@ class RunFolder:
         except unreadable() as e:
             raise ResultsError(f"{self._folder.path / file}: can't be read: {str(e).splitlines()[0]}") from None
 
+    def _flows_of(self, cell: int) -> list[str]:
+        """Return the names of a cell's flows. They follow from the values that its sweep gives to flows."""
+        values = self._scenario.cells.values_of(cell)
+        key = json.dumps({path: value for path, value in values.items() if not path.startswith(FLOWLESS)})
+        if key not in self._flows:
+            self._flows[key] = [flow.name for flow in self._scenario.cells[cell].scenario.single_flows]
+        return self._flows[key]
+
     def _checked(self, cell: object, check: object, text: object) -> tuple[int, Run]:
         """Read a stored run, with its cell; ValueError unless it is what was stored, and of this cell."""
         if not is_place(cell) or not isinstance(text, str) or check != check_of(cell, text):
@@ -249,6 +261,8 @@ class RunFolder:
             raise ValueError(f"a run of another cell than {cell}")
         if run.seed != self._scenario.repetition_seed(run.repetition):
             raise ValueError(f"another seed than that of repetition {run.repetition}")
+        if cell < len(cells) and [row["name"] for row in run.flows] != self._flows_of(cell):
+            raise ValueError(f"other flows than those of cell {cell}")
         return cell, run
 
 
