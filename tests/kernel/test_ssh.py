@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from dumbbell import Scenario, run
 from kernels import PAYLOAD
 from remote_machines import Machines
+from required import require_programs
 
 pytestmark = pytest.mark.usefixtures("require_machines")
 
@@ -165,3 +169,51 @@ def test_doctor_examines_every_machine(machines: Machines) -> None:
 def test_nothing_is_left(machines: Machines) -> None:
     shaped(machines)
     assert machines.left() == []
+
+
+def test_the_configuration_of_the_user_forwards_nothing(machines: Machines, tmp_path: Path) -> None:
+    """With an agent, and a configuration that forwards it: to the machine, and to one on the way to it."""
+    require_programs("ssh-agent")
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh/config").write_text(
+        f"ForwardAgent yes\nForwardX11Trusted yes\nGSSAPIDelegateCredentials yes\nRequestTTY force\n"
+        f"UserKnownHostsFile {machines.folder}/known_hosts\nIdentityFile {machines.folder}/key\nUser root\n"
+        f"Host far\nHostname 10.77.2.2\nHostKeyAlias {machines.address('server')}\n"
+        f"ProxyJump {machines.address('router')}\n"
+    )
+    script = f"""
+import asyncio, asyncssh, dataclasses, json
+from dumbbell.kernel.ssh.connection import connect
+from dumbbell.kernel.ssh.hosts import read
+
+hosts = read({str(machines.hosts_file(router=False))!r})
+client, server = hosts.machines
+
+async def seen(connecting):
+    connection = await connecting
+    way = connection.get_extra_info("connection") or connection._tunnel
+    done = await connection.run('echo "$SSH_AUTH_SOCK"; tty', encoding="utf-8")
+    on_way = way and (await way.run('echo "$SSH_AUTH_SOCK"')).stdout.strip()
+    options = connection._options
+    connection.close()
+    facts = options.x11_forwarding, options.gss_delegate_creds
+    return done.stdout.split("\\n")[0].strip(), "not a tty" in done.stdout, on_way, *map(bool, facts)
+
+async def all():
+    server_far = dataclasses.replace(server, address="far")
+    plain = await seen(asyncssh.connect(client.address))
+    return [plain, *[await seen(connect(hosts, machine, 30)) for machine in (client, server_far)]]
+
+print(json.dumps(asyncio.run(all())))
+"""
+    call = machines.command()
+    call[call.index("-m") :] = ["-c", script]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    environment.pop("SSH_AUTH_SOCK", None)
+    done = subprocess.run(["ssh-agent", *call], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    plain, client, server = json.loads(done.stdout)
+    assert plain[0].startswith("/tmp/")
+    assert plain[1:] == [False, None, True, True]
+    assert client == ["", True, None, False, False]
+    assert server == ["", True, "", False, False]

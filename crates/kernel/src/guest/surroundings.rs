@@ -10,7 +10,7 @@
 
 use crate::error::{KernelError, Step};
 use crate::host::pid_namespace::finish;
-use crate::host::sandbox::{SCRATCH, SHARED_MEMORY, failed, link_descriptors, restrict_to, share_memory};
+use crate::host::sandbox::{SCRATCH, SHARED_MEMORY, failed, link_descriptors, restrict_to};
 use crate::sys;
 use std::fs;
 use std::io::Result;
@@ -107,7 +107,9 @@ fn enter(own: &str) -> Result<()> {
         sys::make_device(&within(&format!("/dev/{name}")), *major, *minor).map_err(failed("/dev"))?;
     }
     link_descriptors(&within("/dev"))?;
-    share_memory(&within(SHARED_MEMORY))?;
+    let shared = within(SHARED_MEMORY);
+    fs::create_dir(&shared)?;
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777))?;
     sys::mount("proc", &within("/proc")).map_err(failed("/proc"))?;
     std::os::unix::fs::chroot(FILES)?;
     std::env::set_current_dir(SCRATCH)

@@ -10,6 +10,7 @@
 mod calibrate;
 pub(crate) mod emulated_network;
 pub mod entrance;
+mod file_tree;
 pub(crate) mod link_thread;
 mod live;
 pub mod pid_namespace;

@@ -1,18 +1,20 @@
 //! The surroundings of a real program. It has
 //!
 //! - a user of its own (65534, nobody) if the run belongs to root; else the user's own, without any capability;
-//! - the host's files, all read-only, without set-user-ID; of `/dev` only the harmless devices; an empty `/run`;
+//! - the host's files, all read-only, without set-user-ID, Unix sockets and FIFOs ([`file_tree`]); of `/dev` only the
+//!   harmless devices; an empty `/run`, no temporary files of others, no keys of the session;
 //! - one directory to write to, [`SCRATCH`], and [`SHARED_MEMORY`];
 //! - no process, no System V IPC and no host name of the host, and the network of its own host in the run;
 //! - none of the environment but `PATH`.
 //!
 //! Sources: [namespaces(7), mount_namespaces(7), user_namespaces(7), capabilities(7)].
 
+use super::file_tree;
 use crate::sys;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Error, Result};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -43,24 +45,27 @@ pub(super) fn enter() -> Result<()> {
         chown(&scratch, Some(id), Some(id)).map_err(failed("scratch directory"))?;
     }
     sys::new_mount_namespace().map_err(failed("mount namespace"))?;
-    let scratch = sys::open_place(&scratch.to_string_lossy())?;
+    let scratch = sys::open_place(&scratch)?;
     let devices: Vec<_> = DEVICES
         .iter()
         .map(|name| Ok((name, sys::open_place(&format!("/dev/{name}")).map_err(failed("/dev"))?)))
         .collect::<Result<_>>()?;
-    sys::read_only_tree("/").map_err(failed("read-only files (Linux 5.12 or later is needed)"))?;
+    let null = sys::open_place("/dev/null").map_err(failed("/dev"))?;
     sys::mount_memory("/run", "size=1m,mode=755").map_err(failed("/run"))?;
     fs::create_dir(SCRATCH)?;
+    file_tree::close(SCRATCH, &sys::path_of(&null))?;
     sys::bind_mount(&sys::path_of(&scratch), SCRATCH).map_err(failed(SCRATCH))?;
     sys::writable(SCRATCH).map_err(failed(SCRATCH))?;
-    sys::mount_memory("/dev", "size=256m,mode=755").map_err(failed("/dev"))?;
+    sys::mount_memory("/dev", "size=1m,mode=755").map_err(failed("/dev"))?;
     for (name, device) in &devices {
         let place = format!("/dev/{name}");
         File::create(&place)?;
         sys::bind_mount(&sys::path_of(device), &place).map_err(failed(&place))?;
     }
     link_descriptors("/dev")?;
-    share_memory(SHARED_MEMORY)?;
+    fs::create_dir(SHARED_MEMORY)?;
+    sys::mount_memory(SHARED_MEMORY, "size=256m,mode=1777").map_err(failed(SHARED_MEMORY))?;
+    sys::read_only("/dev").map_err(failed("/dev"))?;
     sys::mount("proc", "/proc").map_err(failed("/proc"))?;
     std::env::set_current_dir(SCRATCH)
 }
@@ -71,12 +76,6 @@ pub(crate) fn link_descriptors(devices: &str) -> Result<()> {
         symlink(format!("/proc/self/{to}"), format!("{devices}/{name}"))?;
     }
     Ok(())
-}
-
-/// Makes the directory of [`SHARED_MEMORY`] at `place`.
-pub(crate) fn share_memory(place: &str) -> Result<()> {
-    fs::create_dir(place)?;
-    fs::set_permissions(place, fs::Permissions::from_mode(0o1777))
 }
 
 /// Makes a command start as an unprivileged user, without the environment. With `network` it has the capabilities

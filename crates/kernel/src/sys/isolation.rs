@@ -2,10 +2,11 @@
 //! capabilities(7), prctl(2), setrlimit(2)].
 
 use super::{check, text};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 use std::ptr::null;
 
 /// `struct mount_attr` [Linux include/uapi/linux/mount.h].
@@ -19,10 +20,18 @@ struct MountAttr {
 
 /// `_LINUX_CAPABILITY_VERSION_3` [Linux include/uapi/linux/capability.h].
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
+/// `KEYCTL_JOIN_SESSION_KEYRING` [Linux include/uapi/linux/keyctl.h].
+const JOIN_SESSION_KEYRING: libc::c_int = 1;
 /// Above the largest capability.
 const CAPABILITIES: libc::c_ulong = 64;
 
-fn mount_raw(source: Option<&str>, place: &str, kind: Option<&str>, flags: libc::c_ulong, data: &str) -> Result<()> {
+fn mount_raw(
+    source: Option<&str>,
+    place: impl AsRef<OsStr>,
+    kind: Option<&str>,
+    flags: libc::c_ulong,
+    data: &str,
+) -> Result<()> {
     let optional = |s: Option<&str>| s.map(text).transpose();
     let (source, kind, place, data) = (optional(source)?, optional(kind)?, text(place)?, text(data)?);
     let address = |s: &Option<CString>| s.as_ref().map_or(null(), |s| s.as_ptr());
@@ -49,8 +58,7 @@ pub(crate) fn new_mounts() -> Result<()> {
 
 /// Mounts the files of the host of a virtual machine (hostfs), read-only, without devices and set-user-ID.
 pub(crate) fn mount_host_files(place: &str) -> Result<()> {
-    let flags = libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
-    mount_raw(Some("host"), place, Some("hostfs"), flags, "/")
+    mount_raw(Some("host"), place, Some("hostfs"), CLOSED, "/")
 }
 
 /// Makes a character device for every user.
@@ -69,8 +77,23 @@ pub(crate) fn mount_memory(place: &str, options: &str) -> Result<()> {
 }
 
 /// Mounts a file or directory at a second place.
-pub(crate) fn bind_mount(from: &str, place: &str) -> Result<()> {
+pub(crate) fn bind_mount(from: &str, place: impl AsRef<OsStr>) -> Result<()> {
     mount_raw(Some(from), place, None, libc::MS_BIND, "")
+}
+
+const CLOSED: libc::c_ulong = libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
+
+/// Mounts an empty directory.
+pub(crate) fn mount_empty(place: impl AsRef<OsStr>) -> Result<()> {
+    mount_raw(Some("tmpfs"), place, Some("tmpfs"), CLOSED, "size=4k,mode=755")
+}
+
+/// Mounts an overlay of a directory over it. Without a writable layer an overlay needs two: `empty` is the other
+/// [Linux Documentation/filesystems/overlayfs.rst].
+pub(crate) fn mount_overlay(place: &Path, empty: &str) -> Result<()> {
+    let directory = open_place(place)?; // its number needs no escapes
+    let layers = format!("lowerdir={}:{empty}", path_of(&directory));
+    mount_raw(Some("overlay"), place, Some("overlay"), CLOSED, &layers)
 }
 
 const READ_ONLY: u64 = 1; // MOUNT_ATTR_RDONLY
@@ -79,6 +102,11 @@ const NO_SUID: u64 = 2; // MOUNT_ATTR_NOSUID
 /// Makes the mount at a place and all below it read-only, and set-user-ID bits there without effect.
 pub(crate) fn read_only_tree(place: &str) -> Result<()> {
     set_attributes(place, libc::AT_RECURSIVE, READ_ONLY | NO_SUID, 0)
+}
+
+/// Makes the mount at a place read-only.
+pub(crate) fn read_only(place: &str) -> Result<()> {
+    set_attributes(place, 0, READ_ONLY, 0)
 }
 
 /// Makes the mount at a place writable.
@@ -109,7 +137,7 @@ pub(crate) fn is_read_only(place: &str) -> Result<bool> {
 }
 
 /// Opens a file as a place only, so that it can be mounted elsewhere.
-pub(crate) fn open_place(path: &str) -> Result<OwnedFd> {
+pub(crate) fn open_place(path: impl AsRef<OsStr>) -> Result<OwnedFd> {
     let path = text(path)?;
     // SAFETY: a text that ends in zero.
     super::owned(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
@@ -150,6 +178,8 @@ pub(crate) fn give_up_rights(user: Option<u32>, keep: &[u32], file_bytes: u64) -
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             check(libc::setrlimit(what, &raw const limit))?;
         }
+        // Keys of the session belong to whoever has it. Where the call is missing or forbidden, a program has it neither.
+        libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, null::<libc::c_char>());
         // The program has the keyboard's signals, which the processes above it may ignore.
         for signal in super::process::KEYBOARD {
             libc::signal(signal, libc::SIG_DFL);

@@ -18,8 +18,8 @@ pub(crate) use interface::{
     interface_addresses, interface_number, is_running, offload, read, read_parts, set_offload, tunnel, write,
 };
 pub(crate) use isolation::{
-    bind_mount, is_read_only, make_device, mount_host_files, mount_memory, new_mount_namespace, new_mounts, open_place,
-    path_of, read_only_tree, without_rights, writable,
+    bind_mount, is_read_only, make_device, mount_empty, mount_host_files, mount_memory, mount_overlay,
+    new_mount_namespace, new_mounts, open_place, path_of, read_only, read_only_tree, without_rights, writable,
 };
 pub(crate) use kernel::{
     bpf, bpf_fd, enter_net_namespace, enter_user_namespace, is_root, mount, new_net_namespace, new_pid_namespace,
@@ -38,9 +38,10 @@ pub(crate) use socket::{
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
 pub(crate) use wait::{epoll, epoll_add, epoll_poll, epoll_wait};
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::io::{Error, Result};
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 
 fn check(result: libc::c_int) -> Result<libc::c_int> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
@@ -57,8 +58,8 @@ pub(crate) fn standard_input() -> Result<OwnedFd> {
     std::io::stdin().as_fd().try_clone_to_owned()
 }
 
-fn text(s: &str) -> Result<CString> {
-    CString::new(s).map_err(|_| Error::from_raw_os_error(libc::EINVAL))
+fn text(s: impl AsRef<OsStr>) -> Result<CString> {
+    CString::new(s.as_ref().as_bytes()).map_err(|_| Error::from_raw_os_error(libc::EINVAL))
 }
 
 fn would_block<T>(result: Result<T>) -> Result<Option<T>> {

@@ -1,4 +1,7 @@
-"""One SSH connection. Keys, agents and the SSH configuration are those of OpenSSH; host keys must be known."""
+"""One SSH connection. Keys, agents and the SSH configuration are those of OpenSSH; host keys must be known.
+
+Nothing is forwarded, whatever that configuration says (`refused.conf`).
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Lost", "connect"]
 
+REFUSED = Path(__file__).with_name("refused.conf")
 KEEPALIVES = 3
 """Unanswered keepalive messages after which a connection counts as lost."""
 
@@ -34,7 +38,9 @@ async def connect(hosts: Hosts, machine: Machine, timeout_s: float) -> SSHClient
     require("asyncssh")
     import asyncssh  # an optional library, slow to import
 
+    own = Path("~/.ssh/config").expanduser()
     options: dict[str, Any] = {
+        "config": [REFUSED, *([own] if os.access(own, os.R_OK) else [])],
         "connect_timeout": timeout_s,
         "login_timeout": timeout_s,
         "keepalive_interval": timeout_s / KEEPALIVES,

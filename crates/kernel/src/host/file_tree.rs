@@ -1,0 +1,103 @@
+//! The host's files as a program has them: read-only, and without the host's Unix sockets and FIFOs.
+//!
+//! A read-only mount doesn't prevent a program from connecting to a Unix socket or from writing to a FIFO. An overlay
+//! does, also for those that are made later: its inodes are its own, so that a socket or FIFO in it is another one than
+//! that of the host's processes [Linux fs/overlayfs/inode.c, ovl_fill_inode]. So each directory becomes an overlay of
+//! itself. An overlay lacks the file systems that are mounted in it. A directory with such therefore stays as it is;
+//! the directories in it become overlays, its sockets and FIFOs the null device.
+//!
+//! Temporary files of others are hidden.
+
+use super::sandbox::failed;
+use crate::sys;
+use std::ffi::OsString;
+use std::fs::{self, FileType};
+use std::io::{ErrorKind, Result};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// Directories of temporary files; empty.
+const EMPTY: [&str; 2] = ["/tmp", "/var/tmp"];
+/// Directories that have no socket (`/sys`), or that `sandbox` mounts anew.
+const OTHERS: [&str; 4] = ["/dev", "/proc", "/run", "/sys"];
+
+/// Closes the tree of files. `empty` is an empty directory on a file system of its own, `null` the null device.
+pub(super) fn close(empty: &str, null: &str) -> Result<()> {
+    sys::read_only_tree("/").map_err(failed("read-only files (Linux 5.12 or later is needed)"))?;
+    let tree = Tree { mounts: mounts()?, empty, null };
+    tree.within(Path::new("/"))?;
+    for place in EMPTY.iter().filter(|place| Path::new(place).is_dir()) {
+        sys::mount_empty(Path::new(place)).map_err(failed(place))?;
+    }
+    Ok(())
+}
+
+struct Tree<'a> {
+    mounts: Vec<PathBuf>,
+    empty: &'a str,
+    null: &'a str,
+}
+
+impl Tree<'_> {
+    fn within(&self, directory: &Path) -> Result<()> {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            // Of the file that is mounted there, if one is. What can't be examined can't be reached by a program either.
+            let Ok(about) = fs::symlink_metadata(&path) else { continue };
+            if !OTHERS.iter().chain(&EMPTY).any(|other| path == Path::new(other)) {
+                self.cover(&path, about.file_type()).map_err(failed(&path.to_string_lossy()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cover(&self, path: &Path, kind: FileType) -> Result<()> {
+        if kind.is_socket() || kind.is_fifo() {
+            return sys::bind_mount(self.null, path);
+        }
+        if !kind.is_dir() {
+            return Ok(());
+        }
+        let has_mounts = self.mounts.iter().any(|mount| mount != path && mount.starts_with(path));
+        let covered = if has_mounts { self.within(path) } else { sys::mount_overlay(path, self.empty) };
+        let is_mount = || self.mounts.iter().any(|mount| mount == path);
+        match covered {
+            // Closed to this user, or of a file system that can't be a part of an overlay.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied || is_mount() => sys::mount_empty(path),
+            done => done,
+        }
+    }
+}
+
+/// Returns the places of all mounts.
+fn mounts() -> Result<Vec<PathBuf>> {
+    let table = fs::read("/proc/self/mountinfo")?;
+    let places = table.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    Ok(places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place)))).collect())
+}
+
+/// Replaces the octal escapes of a path in a table of mounts [proc_pid_mountinfo(5)].
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()).filter(|_| first == b'\\') {
+            Some(byte) => (found.push(byte), rest = &after[3..]),
+            None => (found.push(first), rest = after),
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescaped;
+
+    #[test]
+    fn escapes_of_paths_are_read() {
+        assert_eq!(unescaped(br"/a\040b\134c/d"), br"/a b\c/d");
+        assert_eq!(unescaped(br"/a\04"), br"/a\04");
+    }
+}
