@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import subprocess
@@ -13,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.ssh.agent import copy_command, find_command
+from dumbbell.kernel.ssh.agent import copy_command, find_command, start_command
 from dumbbell.kernel.ssh.clock import Offset, best
 from dumbbell.kernel.ssh.hosts import Machine, read
+from required import require_root
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -144,6 +146,71 @@ def test_the_copy_is_checked_and_a_folder_is_only_data(tmp_path: Path, *, keep: 
     os.close(write)
     assert [p for p in folder.iterdir() if p != place] == []
     assert shlex.split(copy_command("/tmp", sha256, keep=keep))[:2] == ["sh", "-c"]
+
+
+AGENT = b"#!/bin/sh\necho ran $1\n"
+SHA256 = hashlib.sha256(AGENT).hexdigest()
+
+
+def _link(kept: Path) -> None:
+    own = kept.with_name("own")
+    own.mkdir(mode=0o700)
+    kept.symlink_to(own)
+
+
+def _of_another_user(kept: Path) -> None:
+    require_root()
+    kept.mkdir(mode=0o700)
+    (kept / "dumbbell-agent").write_bytes(AGENT)
+    (kept / "dumbbell-agent").chmod(0o700)
+    os.chown(kept, 65_534, 65_534)
+
+
+def _for_others(kept: Path) -> None:
+    kept.mkdir()
+    kept.chmod(0o777)
+
+
+@pytest.mark.parametrize("make", [_link, _of_another_user, _for_others, Path.touch, lambda k: k.symlink_to("nowhere")])
+def test_a_kept_agent_goes_into_no_folder_of_others(make: Callable[[Path], None], tmp_path: Path) -> None:
+    """The folder's name can be predicted, so that others can have made it."""
+    kept = tmp_path / f"dumbbell-kept-{SHA256[:16]}"
+    make(kept)
+    before = sorted(tmp_path.rglob("*"))
+    done = shell(copy_command(str(tmp_path), SHA256, keep=True), AGENT, tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == (
+        f"{kept} is not a folder of this user alone: remove it, or give another folder in the hosts file\n"
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+    assert shell(find_command(str(tmp_path), SHA256), b"", tmp_path).stdout == b""
+    started = shell(
+        start_command(str(tmp_path), f"{kept}/dumbbell-agent", "", "agent", SHA256, keep=True), b"", tmp_path
+    )
+    assert (started.returncode, started.stdout) == (1, b"")
+
+
+def test_a_kept_agent_is_checked_before_each_use(tmp_path: Path) -> None:
+    done = shell(copy_command(str(tmp_path), SHA256, keep=True), AGENT, tmp_path)
+    agent = Path(done.stdout.decode().rstrip("\n")) / "dumbbell-agent"
+    start = start_command(str(tmp_path), str(agent), "", "agent", SHA256, keep=True)
+    assert shell(start, b"", tmp_path).stdout == b"ran agent\n"
+    agent.write_bytes(AGENT + b"# changed")
+    changed = shell(start, b"", tmp_path)
+    assert (changed.returncode, changed.stdout) == (1, b"")
+    assert changed.stderr.decode() == f"{agent} has changed\n"
+    # The next copy repairs it.
+    shell(copy_command(str(tmp_path), SHA256, keep=True), AGENT, tmp_path)
+    assert shell(start, b"", tmp_path).stdout == b"ran agent\n"
+    agent.rename(tmp_path / "elsewhere")
+    agent.symlink_to(tmp_path / "elsewhere")
+    assert shell(start, b"", tmp_path).returncode == 1
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    done = shell(copy_command(str(tmp_path / "missing"), SHA256, keep=True), AGENT, tmp_path)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"No such file or directory" in done.stderr
 
 
 def test_the_offset_of_a_clock_is_that_of_the_fastest_exchange() -> None:

@@ -50,40 +50,68 @@ def _content(path: Path) -> tuple[bytes, str]:
     return content, hashlib.sha256(content).hexdigest()
 
 
+ENTER = (
+    'cd -P -- "$k" 2>/dev/null && test "$(stat -c %d:%i -- "$k")" = "$(stat -c %d:%i .)" '
+    '&& test "$(stat -c "%u %a" .)" = "$(id -u) 700"'
+)
+"""Enters the folder `k` if it is a folder of this user alone, and not a link. The working directory is then that folder
+itself, whatever its name becomes."""
+KEEP = (
+    'e=$(mkdir -m 700 -- "$k" 2>&1) || test -e "$k" || test -L "$k" || { echo "$e" >&2; exit 1; }; '
+    f'{ENTER} || {{ echo "$k is not a folder of this user alone: remove it, or give another folder in the hosts file"'
+    " >&2; exit 1; }; f=$(mktemp ./copy-XXXXXXXX) || exit 1; "
+)
+"""Makes the folder `k`, unless it exists, enters it, and makes the file `f` in it."""
+
+
 def copy_command(folder: str, sha256: str, *, keep: bool) -> str:
     """Return the command that stores its standard input as the agent and prints the folder, or leaves nothing.
 
     A kept agent gets its name only when it is whole: several machines may share the folder. Where nobody reads the
     folder's name any more, the copy is removed.
     """
-    here = shlex.quote(folder)
-    script = (
-        f"trap '' PIPE; umask 077; d=$(mktemp -d {here}/dumbbell-agent-XXXXXXXX) || exit 1; "
-        'cat > "$d/dumbbell-agent" && chmod 700 "$d/dumbbell-agent" || { rm -rf "$d"; exit 1; }; '
-        f'test "$(sha256sum < "$d/dumbbell-agent" | cut -d " " -f 1)" = {sha256} || '
-        '{ rm -rf "$d"; echo "the copy is damaged" >&2; exit 1; }; '
-    )
     if keep:
-        script += (
-            f'k={here}/{_kept(sha256)}; mkdir -p "$k" && mv -f "$d/dumbbell-agent" "$k/dumbbell-agent" || '
-            '{ rm -rf "$d"; exit 1; }; rmdir "$d"; d=$k; '
-        )
-    script += 'echo "$d"' if keep else 'echo "$d" || rm -rf "$d"'
+        make = f"k={_kept(folder, sha256)}; {KEEP}"
+        undo, whole = 'rm -f "$f"', 'mv -f "$f" dumbbell-agent && echo "$k"'
+    else:
+        make = f'd=$(mktemp -d {shlex.quote(folder)}/dumbbell-agent-XXXXXXXX) || exit 1; f="$d/dumbbell-agent"; '
+        undo, whole = 'rm -rf "$d"', 'echo "$d"'
+    script = (
+        f"trap '' PIPE; umask 077; {make}"
+        f'cat > "$f" && chmod 700 "$f" || {{ {undo}; exit 1; }}; '
+        f'{_has_hash("$f", sha256)} || {{ {undo}; echo "the copy is damaged" >&2; exit 1; }}; '
+        f"{whole} || {undo}"
+    )
     return f"sh -c {shlex.quote(script)}"
 
 
-def _kept(sha256: str) -> str:
-    """Return the name of the folder of a kept agent."""
-    return f"dumbbell-kept-{sha256[:16]}"
+def _kept(folder: str, sha256: str) -> str:
+    """Return the path of the folder of a kept agent, quoted."""
+    return shlex.quote(f"{folder}/dumbbell-kept-{sha256[:16]}")
+
+
+def _has_hash(file: str, sha256: str) -> str:
+    """Return the command that tests the content of a file."""
+    return f'test "$(sha256sum < "{file}" | cut -d " " -f 1)" = {sha256}'
+
+
+def _checked(folder: str, sha256: str, then: str) -> str:
+    """Return the command that executes another one in the folder of a kept agent, if the agent has that hash."""
+    file = f"test -f dumbbell-agent && test ! -L dumbbell-agent && {_has_hash('dumbbell-agent', sha256)}"
+    changed = '{ echo "$k/dumbbell-agent has changed" >&2; exit 1; }'
+    return f"sh -c {shlex.quote(f'k={_kept(folder, sha256)}; {ENTER} && {file} && {then} || {changed}')}"
 
 
 def find_command(folder: str, sha256: str) -> str:
     """Return the command that prints the folder of a kept agent with that hash, if there is one."""
-    script = (
-        f"d={shlex.quote(folder)}/{_kept(sha256)}; "
-        f'test "$(sha256sum < "$d/dumbbell-agent" | cut -d " " -f 1)" = {sha256} && test -O "$d" && echo "$d"'
-    )
-    return f"sh -c {shlex.quote(script)}"
+    return _checked(folder, sha256, 'echo "$k"')
+
+
+def start_command(folder: str, path: str, sudo: str, role: str, sha256: str, *, keep: bool) -> str:
+    """Return the command that starts the agent at ``path``; a kept one in ``folder`` is checked by the same command."""
+    if not keep:
+        return f"{sudo}{shlex.quote(path)} {role}"
+    return _checked(folder, sha256, f"exec {sudo}./dumbbell-agent {role} --keep")
 
 
 class Agent:
@@ -120,7 +148,7 @@ class Agent:
         try:
             path = await asyncio.shield(copying)
             role, sudo = ("router", await _sudo(connection, machine)) if machine.role == "router" else ("agent", "")
-            command = f"{sudo}{shlex.quote(path)} {role}{' --keep' if keep else ''}"
+            command = start_command(machine.folder, path, sudo, role, _content(program())[1], keep=keep)
             process = await connection.create_process(command, encoding=None)
             agent = cls(machine, connection, process)
             agent.about = (await agent.ask({"do": "about"})).document
