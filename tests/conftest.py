@@ -19,6 +19,7 @@ import required
 from again import note_repeated
 from cluster_runs import batch_system, cluster_scenario
 from dumbbell import Scenario
+from dumbbell import allow_code as own_code_allowed
 from hosts import require_link_emulation
 from machines import require_uml
 from remote_machines import machines, require_machines
@@ -106,6 +107,13 @@ def changed() -> Callable[..., Scenario]:
         return Scenario.from_toml(text, changes)
 
     return make
+
+
+@pytest.fixture
+def allow_code() -> Iterator[None]:
+    """Let the scenarios of a test load their own code."""
+    with own_code_allowed():
+        yield
 
 
 @pytest.fixture

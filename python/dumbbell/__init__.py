@@ -18,7 +18,7 @@ Describe an experiment, run it, and read its frames, figures and statistics:
 
 Experiments: `load`, `Scenario`, `run`, `study`, `studies`, `json_schema`. Results: `Results`, `Run`, `read_results`,
 `compare`. Captures: `Capture`, `read_capture`. Names: `variants`, `disciplines`, `stacks`, `backends`,
-`register_variant`. Traces of mahimahi: `mahimahi`. Every error is a `DumbbellError`.
+`register_variant`. Code of scenarios: `allow_code`. Traces of mahimahi: `mahimahi`. Every error is a `DumbbellError`.
 
 The attributes are imported when they are used first, so that ``import dumbbell`` is fast.
 """
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dumbbell.results.statistics.changes import compare
     from dumbbell.scenario import Scenario, json_schema, load
     from dumbbell.scenario.own.disciplines import register as register_discipline
+    from dumbbell.scenario.own.gate import allow_code
     from dumbbell.scenario.own.variants import register as register_variant
     from dumbbell.studies.catalog import study
 
@@ -56,6 +57,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "allow_code",
     "backends",
     "compare",
     "disciplines",
@@ -79,6 +81,7 @@ _HOMES = {
     "dumbbell.registry": ("disciplines", "stacks", "variants"),
     "dumbbell.results": ("Results", "Run", "compare", "read_results", "run"),
     "dumbbell.scenario": ("Scenario", "json_schema", "load"),
+    "dumbbell.scenario.own.gate": ("allow_code",),
     "dumbbell.studies": ("study",),
 }
 """The module of each public name."""

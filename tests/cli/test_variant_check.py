@@ -69,6 +69,7 @@ def test_a_variant_without_mistakes_passes(cli: Cli) -> None:
         ),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("allow_code")
 def test_a_mistake_is_found_with_a_scenario_that_shows_it(
     place: Path, cli: Cli, line: str, mistake: str, error: str
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_mistake_is_found_with_a_scenario_that_shows_it(
     assert shown.flows[0].variant is not None and shown.flows[0].variant.name == "mine.py:Mine"
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_conditions_that_a_mistake_does_not_need_are_left_out(place: Path, cli: Cli) -> None:
     (place / "mine.py").write_text(
         GOOD.replace("        self.cwnd = max(", '        1 / (event.kind != "ecn")\n        self.cwnd = max(')

@@ -165,6 +165,7 @@ def test_repetitions_until_an_interval_is_narrow_by_processes() -> None:
     assert dumbbell.run(until, jobs=2).flows.equals(dumbbell.run(until, jobs=1).flows)
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_own_code_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     methods = "".join(f"    def {name}(self, event): pass\n" for name in ("on_ack", "on_congestion"))
     (tmp_path / "mine.py").write_text(f"class Mine:\n    def __init__(self, setup): self.cwnd = 15_000\n{methods}")

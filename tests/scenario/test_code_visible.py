@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from conftest import BASE
 from one_link import one_link
 from own_code import LOUD, NEWRENO, VARIANT
 
-from dumbbell import Scenario
-from dumbbell.cli import announce
+import dumbbell
+from dumbbell import Scenario, ScenarioError
+from dumbbell.cli import announce, app
 from dumbbell.results.running.estimate import Estimate, estimate
 from dumbbell.scenario.reading_modes import announce_before_cells
 
@@ -45,6 +46,87 @@ def test_validate_names_code_too(cli: Cli, own: Path) -> None:
     done = cli("validate", str(own / "own.toml"), "--list")
     assert done.returncode == 0, done.stderr
     assert "the scenario runs mine.py:Mine (Python)\n" in done.stderr and (own / "ran").exists()
+
+
+REFUSED = "the scenario runs mine.py:Mine (Python), which isn't loaded here: "
+LOADING = {
+    "run": ["run", "own.toml"],
+    "check": ["check", "own.toml"],
+    "validate": ["validate", "own.toml", "--list"],
+    "kernel plan": ["kernel", "plan", "own.toml"],
+}
+"""The commands that load the code of a scenario."""
+
+
+@pytest.mark.parametrize("arguments", LOADING.values(), ids=LOADING)
+def test_commands_that_load_code_name_it_before(arguments: list[str], own: Path, cli: Cli) -> None:
+    refused = cli(*arguments, "--no-code")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "error: --no-code: the scenario runs mine.py:Mine (Python)\n"
+    assert not (own / "ran").exists()
+    done = cli(*arguments)
+    before, name, _ = done.stderr.partition("the scenario runs mine.py:Mine (Python)\n")
+    assert name and "loaded" not in before
+    assert (own / "ran").exists()
+
+
+def test_no_other_command_loads_code(own: Path, cli: Cli) -> None:
+    """Each command with arguments that are files or directories: the scenario, or its folder."""
+    refused, tried = [], 0
+    for path, command in _commands(app):
+        count = sum(isinstance(p, click.Argument) and isinstance(p.type, click.Path) for p in command.params)
+        if not count or " ".join(path) in LOADING:
+            continue
+        for given in ("own.toml", "."):
+            done = cli(*path, *[given] * count)
+            tried += 1
+            assert not (own / "ran").exists(), path
+            if REFUSED in done.stderr:
+                assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+                refused.append(" ".join(path))
+    assert refused == ["studio"]
+    assert tried >= 20
+
+
+def _commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from _commands(command, (*path, name))
+    else:
+        yield path, group
+
+
+def test_the_library_loads_code_only_where_a_program_allows_it(own: Path) -> None:
+    file = own / "own.toml"
+    document = {
+        **Scenario.from_toml(SHORT).to_dict(),
+        "flows": [{"name": "a", "variant": {"python": f"{own}/mine.py:Mine"}}],
+    }
+    readers: list[Callable[[], object]] = [
+        lambda: dumbbell.load(file),
+        lambda: dumbbell.run(file),
+        lambda: dumbbell.run(document),
+        lambda: Scenario.from_dict(document),
+        lambda: Scenario(**document),
+        lambda: Scenario.from_toml(SHORT, {"flows.*.variant": {"python": f"{own}/mine.py:Mine"}}),
+    ]
+    for read in readers:
+        with pytest.raises(
+            ScenarioError, match=r"mine\.py:Mine \(Python\), which isn't loaded here: `dumbbell run`"
+        ) as error:
+            read()
+        assert "\n" not in str(error.value)
+        assert not (own / "ran").exists()
+    with dumbbell.allow_code():
+        scenario = dumbbell.load(file)
+        assert (own / "ran").exists()
+    # What was allowed stays so: cells are made when they are needed, and changed scenarios are read again.
+    assert scenario.with_changes({"duration": "50 ms"}).cells[0].scenario.flows
+    with pytest.raises(ScenarioError, match="isn't loaded here"):
+        dumbbell.load(file)
 
 
 def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:

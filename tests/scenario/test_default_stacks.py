@@ -53,6 +53,7 @@ def test_a_swept_variant_takes_its_own_default_with_the_given_parameters() -> No
     assert stacks(again.with_changes({"flows.a.stack": "ns2"})) == [{"name": "ns2", "params": {}}] * 3
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_variants_outside_the_registry_run_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(NEWRENO)
     monkeypatch.chdir(tmp_path)

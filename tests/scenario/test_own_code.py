@@ -20,6 +20,8 @@ from dumbbell import Results, Scenario, ScenarioError
 from python_disciplines import DROPTAIL
 from waiting import DEADLINE_S
 
+pytestmark = pytest.mark.usefixtures("allow_code")
+
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

@@ -18,6 +18,8 @@ from dumbbell.scenario.own import disciplines as own_disciplines
 from python_disciplines import CODEL, DROPTAIL, RED
 from required import require_packages
 
+pytestmark = pytest.mark.usefixtures("allow_code")
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -19,6 +19,8 @@ from dumbbell import Scenario, ScenarioError, registry
 from plugin_crates import blocks, build, new_crate
 from required import require, require_programs
 
+pytestmark = pytest.mark.usefixtures("allow_code")
+
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 PAGES = {kind: HOW_TO / f"own-{kind.name}.md" for kind in KINDS}
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]

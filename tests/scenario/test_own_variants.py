@@ -18,6 +18,8 @@ from dumbbell.plan import build as plan
 from dumbbell.scenario.own import variants as own_variants
 from plugin_crates import blocks
 
+pytestmark = pytest.mark.usefixtures("allow_code")
+
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

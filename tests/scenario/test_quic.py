@@ -85,6 +85,7 @@ def test_the_example_shows_the_round_trip_that_0_rtt_saves() -> None:
         assert 0.3 * rtt < times["quic"] - times["quic, resumed"] < 1.2 * rtt
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_an_own_variant_sends_over_quic(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Mine:\n"

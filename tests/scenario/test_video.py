@@ -186,6 +186,7 @@ def own(tmp_path: Path, class_name: str, params: str = "") -> Path:
     return path
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_an_own_rule_decides(tmp_path: Path) -> None:
     results = dumbbell.run(own(tmp_path, "Steady"), out=tmp_path / "out")
     row = results.flows.row(0, named=True)
@@ -197,6 +198,7 @@ def test_an_own_rule_decides(tmp_path: Path) -> None:
     assert low["mean_bitrate_bps"] == pytest.approx((0.5e6 + 14 * 1e6) / 15)
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_an_own_rule_fails_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(DumbbellError) as caught:
         dumbbell.run(own(tmp_path, "Broken"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -45,12 +44,12 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     from dumbbell import _core
     from dumbbell.cli.variant_trials import trials
     from dumbbell.exceptions import DumbbellError
-    from dumbbell.scenario import files
     from dumbbell.scenario.own import variants as own_variants
+    from dumbbell.scenario.own.gate import allow_code
 
     given = own_code.parameters_of(parameters)
     key = own_code.kind(source)
-    with output.reserved(as_json), files.beside(files.Files(Path())):
+    with output.reserved(as_json), allow_code():
         try:
             own_variants.load(key, source).check(given, "linux")
         except _core.ParamError as e:

@@ -12,10 +12,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from dumbbell.common.reading import read_bytes
+from dumbbell.scenario.own import gate
 
 __all__ = ["Files", "beside", "current", "digest", "resolve"]
+
+Code = Literal["refused", "named", "loaded"]
 
 
 @dataclass
@@ -30,18 +34,19 @@ class Files:
         Paths as the scenario writes them whose file is a copy elsewhere.
     used : dict
         Every path that was looked up, as the scenario writes it, and its place.
-    loads_code : bool
-        False while results are only read: code in files is identified by its content and not loaded.
+    code : "refused", "named" or "loaded"
+        What happens to code in files. By default it is refused outside of `gate.guarded`; named while results are only
+        read: it is identified by its content.
     """
 
     folder: Path = field(default_factory=Path, compare=False)
     stored: Mapping[str, Path] = field(default_factory=dict, compare=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False)
-    loads_code: bool = field(default=True, compare=False)
+    code: Code = field(default_factory=lambda: "loaded" if gate.is_open() else "refused", compare=False)
 
     def fresh(self) -> Files:
         """Return the same places, with no path looked up yet."""
-        return Files(self.folder, self.stored, loads_code=self.loads_code)
+        return Files(self.folder, self.stored, code=self.code)
 
 
 LARGEST = 1_000_000_000

@@ -99,7 +99,7 @@ fn enter(own: &str) -> Result<()> {
     sys::mount_host_files(FILES).map_err(failed("the host's files"))?;
     sys::mount_memory(&within("/run"), "size=1m,mode=755").map_err(failed("/run"))?;
     fs::create_dir(within(SCRATCH))?;
-    sys::bind_mount(own, &within(SCRATCH)).map_err(failed(SCRATCH))?;
+    sys::bind_mount(own, within(SCRATCH)).map_err(failed(SCRATCH))?;
     // Settings and states of the host's devices are not those of the machine.
     sys::mount_memory(&within("/sys"), "size=4k,mode=755").map_err(failed("/sys"))?;
     sys::mount_memory(&within("/dev"), "size=64m,mode=755").map_err(failed("/dev"))?;

@@ -48,7 +48,7 @@ pub(super) fn enter() -> Result<()> {
     let scratch = sys::open_place(&scratch)?;
     let devices: Vec<_> = DEVICES
         .iter()
-        .map(|name| Ok((name, sys::open_place(&format!("/dev/{name}")).map_err(failed("/dev"))?)))
+        .map(|name| Ok((name, sys::open_place(format!("/dev/{name}")).map_err(failed("/dev"))?)))
         .collect::<Result<_>>()?;
     let null = sys::open_place("/dev/null").map_err(failed("/dev"))?;
     sys::mount_memory("/run", "size=1m,mode=755").map_err(failed("/run"))?;

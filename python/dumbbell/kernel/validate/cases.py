@@ -106,8 +106,7 @@ class Case:
 
     def repeated(self, times: int) -> Case:
         """Return the case with so many times as many repetitions; the first ones are the same runs."""
-        document = self.scenario.to_dict()
-        return Case(self.name, Scenario.from_dict({**document, "repetitions": times * self.scenario.repetitions}))
+        return Case(self.name, self.scenario.with_changes({"repetitions": times * self.scenario.repetitions}))
 
 
 def shared_variants() -> list[str]:

@@ -16,7 +16,7 @@ from dumbbell.results.frames.run_frames import label
 from dumbbell.results.running.runner import Progress, run
 from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.cell_statistics import sharing
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Scenario, files
 from dumbbell.scenario.flow.default_jitter import default_jitters
 from dumbbell.scenario.flow.flow_copies import copies_of
 from dumbbell.scenario.flow.workload import Workload
@@ -59,7 +59,8 @@ def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     document.pop("until", None)
     document["trace"] = {}
     document["name"] = f"{scenario.name}: {name} alone"
-    return Scenario.from_dict(document)
+    with files.beside(scenario.places):
+        return Scenario.from_dict(document)
 
 
 def _flows(scenario: Scenario, concerned: Collection[str]) -> list[dict[str, Any]]:

@@ -198,7 +198,7 @@ class Store:
             links = manifest.get("registered_disciplines", {})
             of_links = {name: OwnDiscipline(name, c) for name, c in links.items()}
             with (
-                files.beside(files.Files(self.path, stored, loads_code=False)),
+                files.beside(files.Files(self.path, stored, code="named")),
                 own_variants.scope(of_flows),
                 own_disciplines.scope(of_links),
                 trusted(),

@@ -115,7 +115,13 @@ class Found:
 
 
 def find(key: str, text: str) -> Found:
-    """Find the file of own code and ask whether it may run; raises ValueError with the reason if that fails."""
+    """Find the file of own code and ask whether it may run; raises ValueError with the reason if that fails.
+
+    Raises
+    ------
+    ScenarioError
+        Code isn't loaded here.
+    """
     if key == "python":
         file, colon, class_name = text.rpartition(":")
         if not colon or not file or not class_name.isidentifier():
@@ -129,10 +135,13 @@ def find(key: str, text: str) -> Found:
         why = e.strerror if isinstance(e, OSError) and e.strerror else e
         raise ValueError(f"'{file}' can't be read: {why} ({path.absolute()})") from None
     content = f"{content}:{class_name}" if class_name else content
-    loads = files.current().loads_code
-    if loads:
-        gate.ask(f"{text} ({'Rust library' if key == 'library' else 'Python'})")
-    return Found(path, class_name, content, loads)
+    what = f"{text} ({'Rust library' if key == 'library' else 'Python'})"
+    mode = files.current().code
+    if mode == "refused":
+        gate.refuse(what)
+    if mode == "loaded":
+        gate.ask(what)
+    return Found(path, class_name, content, mode == "loaded")
 
 
 def class_of(found: Found, text: str) -> type:
