@@ -31,11 +31,12 @@ SECONDS = (1, 3)
 """Lengths of the two runs."""
 RUN = """
 import json, sys
-from dumbbell import Scenario, _core
+from dumbbell import Scenario, _core, allow_code
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario.sweep.cell_checks import own_disciplines
 
-cell = Scenario.load(sys.argv[1]).cells[0]
+with allow_code():
+    cell = Scenario.load(sys.argv[1]).cells[0]
 handles = {name: own.handle for name, own in own_disciplines(cell.scenario).items()}
 print(json.dumps({"flows": _core.run(plan_text(cell).with_seed(1), disciplines=handles).rows.flows}))
 """
@@ -104,7 +105,9 @@ def measure() -> dict[str, Cost]:
         totals: dict[str, list[tuple[int, float]]] = {form: [] for form in FORMS}
         for seconds in SECONDS:
             outputs = set()
-            for form, scenario in scenarios(folder, seconds).items():
+            with dumbbell.allow_code():
+                made = scenarios(folder, seconds)
+            for form, scenario in made.items():
                 file = folder / "run.toml"
                 file.write_text(scenario.to_toml(), encoding="utf-8")
                 instructions, output = counted([sys.executable, "-c", RUN, file])

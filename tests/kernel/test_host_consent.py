@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,7 @@ from dumbbell.kernel.programs import commands, program_outputs
 from hosts import once, scenario
 from kernels import flow
 from required import require_programs, require_root
+from waiting import DEADLINE_S
 
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
@@ -56,6 +61,60 @@ def test_without_a_terminal_the_command_line_refuses_and_names_the_option(tmp_pa
     assert done.returncode == 2
     assert "flows.c.application.client: the scenario runs a program of its own choice: true" in done.stderr
     assert "--allow-programs" in done.stderr
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_at_a_terminal_the_commands_are_listed_and_asked_for(answer: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(command(["sh", "-c", "echo started"]).to_toml())
+    line = [
+        sys.executable,
+        "-m",
+        "dumbbell",
+        "run",
+        str(file),
+        "--backend",
+        "kernel",
+        "-o",
+        "calibration=off",
+        "--json",
+    ]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(line, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True)
+    os.close(theirs)
+    asked = ""
+    while "Start them?" not in asked:
+        asked += os.read(ours, 1 << 16).decode()
+    assert "flows.c.application.client: sh -c 'echo started'" in asked
+    os.write(ours, f"{answer}\n".encode())
+    threading.Thread(target=_drained, args=[ours], daemon=True).start()
+    output, _ = process.communicate(timeout=DEADLINE_S)
+    os.close(ours)
+    assert (process.returncode, "started" in output) == ((0, True) if answer == "y" else (2, False))
+
+
+def _drained(terminal: int) -> None:
+    with contextlib.suppress(OSError):  # its other end is closed
+        while os.read(terminal, 1 << 16):
+            pass
+
+
+def test_the_plan_of_a_kernel_starts_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(command(["touch", str(tmp_path / "started")]).to_toml())
+    for backend in ("kernel", "uml"):
+        line = [sys.executable, "-m", "dumbbell", "kernel", "plan", str(file), "--backend", backend]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert (done.returncode, "touch" in done.stdout) == (0, True), done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_what_programs_write_vanishes_with_the_run() -> None:
+    mark = f"dumbbell-{os.getpid()}"
+    before = set(Path(tempfile.gettempdir()).rglob("*"))
+    once(command(["touch", f"/dev/shm/{mark}", mark]), calibration="off", allow_programs="on")
+    assert set(Path(tempfile.gettempdir()).rglob("*")) <= before
+    assert not Path("/dev/shm", mark).exists()
 
 
 def test_programs_have_no_rights(tmp_path: Path) -> None:

@@ -394,6 +394,19 @@ def beyond():
     assert about["beyond"] is False
 
 
+def test_a_program_that_cannot_be_isolated_is_not_started(tmp_path: Path) -> None:
+    """Here for want of a right to mounts: as an ordinary user without a user namespace."""
+    require_root()
+    place, program = tmp_path / "run", tmp_path / "program"
+    place.mkdir()
+    as_nobody = given_to_nobody(place, program, GUEST)
+    line = [str(program), "init", "touch", "started"]
+    done = subprocess.run(line, cwd=place, capture_output=True, text=True, check=False, **as_nobody)
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr.startswith("touch: can't be isolated: ")
+    assert list(place.iterdir()) == []
+
+
 # ---------------------------------------------------------------- iperf3 with options of a scenario
 
 SENDS = b"of the host's owner alone"

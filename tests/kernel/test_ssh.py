@@ -166,6 +166,23 @@ def test_doctor_examines_every_machine(machines: Machines) -> None:
     assert router["TUN interfaces"]
 
 
+def test_settings_and_ports_of_machines_stay(machines: Machines) -> None:
+    """A run leaves them as they were."""
+
+    def state() -> list[str]:
+        found = []
+        for name in machines.roles:
+            found.append(machines.inside(name, "sysctl", "-a", "--pattern", "^net[.]ipv4[.](tcp|udp|ip|conf)").stdout)
+            found.append(machines.inside(name, "ss", "-ltunH").stdout)
+        return found
+
+    before = state()
+    flows = [{"name": "f", "variant": "cubic"}]
+    document(machines, {**DOCUMENT, "duration": "1 s", "measure_from": "0 s", "flows": flows}, "-o", "calibration=off")
+    assert machines.left() == []
+    assert state() == before
+
+
 def test_nothing_is_left(machines: Machines) -> None:
     shaped(machines)
     assert machines.left() == []

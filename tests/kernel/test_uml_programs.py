@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -111,8 +113,18 @@ def test_ping_and_downloads_are_exact() -> None:
 @pytest.mark.usefixtures("require_uml")
 def test_programs_have_no_rights_and_the_hosts_files_read_only(tmp_path: Path) -> None:
     require_programs("python3")
+    stream, fifo = tmp_path / "stream", tmp_path / "fifo"
+    served = socket.socket(socket.AF_UNIX)
+    served.bind(str(stream))
+    served.listen()
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    for path in (stream, fifo):
+        path.chmod(0o666)
     program = account(
         tmp_path / "secret",
+        connects=f"can(lambda: socket.socket(socket.AF_UNIX).connect({str(stream)!r}))",
+        writes_fifo=f"can(lambda: os.open({str(fifo)!r}, os.O_WRONLY | os.O_NONBLOCK))",
         sys="os.listdir('/sys')",
         devices="sorted(os.listdir('/dev'))",
         mounts="can(lambda: os.chroot('/usr'))",
@@ -122,7 +134,9 @@ def test_programs_have_no_rights_and_the_hosts_files_read_only(tmp_path: Path) -
     about = json.loads(output_of(program))
     check_no_rights(about)
     assert about["user"] >= 60_000
-    assert [about[k] for k in ("reads", "mounts", "packets")] == [False] * 3
+    assert [about[k] for k in ("reads", "mounts", "packets", "connects", "writes_fifo")] == [False] * 5
+    served.close()
+    os.close(reader)
     assert about["sys"] == []
     assert about["devices"] == ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
     assert about["variant"] == "reno"

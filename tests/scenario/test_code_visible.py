@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 import pytest
-from conftest import BASE
+from conftest import BASE, FULL
 from one_link import one_link
 from own_code import LOUD, NEWRENO, VARIANT
 
@@ -139,6 +139,24 @@ def test_stored_cases_never_run_code(cli: Cli, own: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "mine.py:Mine (Python), and code of stored cases never runs" in done.stderr
     assert not (own / "ran").exists()
+
+
+def test_a_scenario_without_code_starts_no_program(tmp_path: Path) -> None:
+    """Reading and simulating it: no process is started, and no connection made."""
+    (tmp_path / "full.toml").write_text(FULL)
+    script = """
+import sys
+
+def hook(event, arguments):
+    if event.startswith(("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.connect")):
+        sys.stderr.write(f"{event} {arguments}")
+
+import dumbbell, dumbbell.results, polars
+sys.addaudithook(hook)
+dumbbell.run("full.toml", repetitions=1, jobs=1)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_scenarios_without_code_run(cli: Cli, tmp_path: Path) -> None:
