@@ -82,6 +82,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert commands > 0
 
 
+@pytest.mark.usefixtures("allow_code")
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_toml_reads(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

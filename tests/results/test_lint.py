@@ -51,6 +51,7 @@ def network(queue: dict[str, Any]) -> dict[str, Any]:
 # ------------------------------------------------------------ variants
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_an_own_variant_without_a_flow_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     own = {"python": f"{tmp_path / 'mine.py'}:Mine"}

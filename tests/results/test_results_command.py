@@ -77,6 +77,7 @@ def test_verify_makes_damaged_runs_again(cli: Cli, kept: Path) -> None:
     assert Results.load(kept).flows.equals(flows)
 
 
+@pytest.mark.usefixtures("allow_code")
 def test_code_in_a_results_directory_never_runs(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Mine:\n    def __init__(self, setup): self.cwnd = 15000\n"

@@ -45,8 +45,12 @@ impl Tree<'_> {
             let path = entry?.path();
             // Of the file that is mounted there, if one is. What can't be examined can't be reached by a program either.
             let Ok(about) = fs::symlink_metadata(&path) else { continue };
-            if !OTHERS.iter().chain(&EMPTY).any(|other| path == Path::new(other)) {
-                self.cover(&path, about.file_type()).map_err(failed(&path.to_string_lossy()))?;
+            if OTHERS.iter().chain(&EMPTY).any(|other| path == Path::new(other)) {
+                continue;
+            }
+            match self.cover(&path, about.file_type()) {
+                Err(e) if e.kind() == ErrorKind::NotFound => {} // removed since
+                done => done.map_err(failed(&path.to_string_lossy()))?,
             }
         }
         Ok(())
