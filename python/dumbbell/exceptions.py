@@ -6,9 +6,11 @@ it without a traceback and ends with exit code 2.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = [
+    "LONGEST_VALUE",
     "BackendError",
     "CaptureError",
     "DumbbellError",
@@ -16,11 +18,39 @@ __all__ = [
     "Problem",
     "ResultsError",
     "ScenarioError",
+    "bounded",
 ]
+
+LONGEST_VALUE = 200
+"""Characters of a value that a message repeats."""
+LONGEST_LINE = 4_000
+"""Characters of a line. The longest of our own list the names of all columns."""
+_VALUE = re.compile(r"(?<!\w)(['\"])((?:(?!\1(?!\w)).)*+)(\1?)|[^\s'\".:]++")
+"""A value in quotes, which aren't apostrophes, or a word: a part of a dotted path too."""
+
+
+def bounded(message: str) -> str:
+    """Shorten the values that a message repeats, in quotes or without spaces, and its lines.
+
+    Examples
+    --------
+    >>> len(bounded(f"name: '{'a b ' * 1000}' given: must be shorter"))
+    235
+    """
+    lines = (_VALUE.sub(_shortened, line) for line in message.split("\n"))
+    return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines)
+
+
+def _shortened(found: re.Match[str]) -> str:
+    quote, text, end = found.groups() if found[1] else ("", found[0], "")
+    return found[0] if len(text) <= LONGEST_VALUE else f"{quote}{text[:LONGEST_VALUE]}...{end}"
 
 
 class DumbbellError(Exception):
-    """Any error that input, files or the machine can cause."""
+    """Any error that input, files or the machine can cause. Values in its message are shortened (`bounded`)."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(bounded(message))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.numbers import whole
 from dumbbell.common.reading import read_text
 from dumbbell.exceptions import DumbbellError, ResultsError
 
@@ -91,6 +92,8 @@ def read(path: str | os.PathLike[str]) -> Trace:
 
 LARGEST = 256_000_000
 """Bytes of the largest trace."""
+LATEST = 10**12
+"""The latest time, ms: 30 years."""
 
 
 @lru_cache(maxsize=64)
@@ -99,12 +102,13 @@ def _read(path: Path, _changed: int, _size: int) -> Trace:
 
 
 def _number(line: int, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    number = whole(text)
+    if number is None:
         shown = text if len(text) <= 20 else f"{text[:20]}..."
         raise ValueError(f"line {line}: '{shown}' given: a whole number of milliseconds is needed")
-    if len(text) > 12:  # 30 years
-        raise ValueError(f"line {line}: '{text[:20]}' ms is too long")
-    return int(text)
+    if number >= LATEST:
+        raise ValueError(f"line {line}: '{text}' ms is too long")
+    return number
 
 
 def deliveries(

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from dumbbell import _core
 from dumbbell.common.synonyms import suggestions
-from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.exceptions import LONGEST_VALUE, Problem, ScenarioError
 
 __all__ = [
     "Discipline",
@@ -317,6 +317,8 @@ def unknown(what: str, given: str, known: list[str]) -> str:
     >>> unknown("kind", "download", ["bulk", "cbr", "page"])
     "unknown kind 'download': did you mean 'bulk' or 'page'?"
     """
+    # A text of JSON can end within a character, as half of a surrogate pair.
+    given = given[: LONGEST_VALUE + 1].encode("utf-8", "backslashreplace").decode()
     found = suggestions(given, known)
     if not found and (near := _core.nearest(given, known)) is not None:
         found = [near]

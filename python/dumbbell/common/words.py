@@ -1,8 +1,10 @@
-"""Counted things in sentences."""
+"""Counted things and given values in sentences."""
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+from dumbbell.exceptions import LONGEST_VALUE
+
+__all__ = ["counted", "shown"]
 
 
 def counted(number: object, thing: str) -> str:
@@ -14,3 +16,22 @@ def counted(number: object, thing: str) -> str:
     ('1 cell', '0 TCP connections', '5 to 10 repetitions')
     """
     return f"{number} {thing}{'' if str(number) == '1' else 's'}"
+
+
+def shown(value: object) -> str:
+    r"""Write a value of others in a message, cut where it is long.
+
+    Examples
+    --------
+    >>> shown(True), shown("a\nb"), shown(1 << 36000)
+    ('true', "'a\\nb'", 'a number of more than 4,300 digits')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and len(value) > LONGEST_VALUE:
+        return repr(f"{value[:LONGEST_VALUE]}...")
+    try:
+        text = repr(value)
+    except ValueError:  # what Python writes is bounded
+        return "a number of more than 4,300 digits"
+    return text if isinstance(value, str) or len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."

@@ -9,14 +9,16 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from dumbbell.common.words import shown
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 from dumbbell.scenario.paths import element_name, join
 
-__all__ = ["translate"]
+__all__ = ["NOT_UTF8", "translate"]
 
-SHOWN = 100
-"""Characters of a value that a message shows."""
+NOT_UTF8 = "text is needed that UTF-8 can hold"
+"""For a text of JSON or Python with half of a surrogate pair."""
+
 _NEEDED = {
     "bool_type": "true or false",
     "dict_type": "a table",
@@ -82,7 +84,8 @@ def _message(detail: ErrorDetails) -> tuple[str, str]:
     if kind == "missing":
         return "needed, but not given", ""
     if kind == "value_error":
-        return str(ctx["error"]), ""
+        error = ctx["error"]
+        return f"{_show(given)} given: {NOT_UTF8}" if isinstance(error, UnicodeError) else str(error), ""
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'", ctx["expected"])
         return _choice("value", given, names) if names else f"{_show(given)} given: {ctx['expected']} is needed", ""
@@ -101,14 +104,7 @@ def _message(detail: ErrorDetails) -> tuple[str, str]:
 
 
 def _show(given: object) -> str:
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    if isinstance(given, dict):
-        return "a table"
-    if isinstance(given, list):
-        return "a list"
-    text = repr(given)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return "a table" if isinstance(given, dict) else "a list" if isinstance(given, list) else shown(given)
 
 
 def _choice(what: str, given: object, allowed: list[str]) -> str:

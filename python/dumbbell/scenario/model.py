@@ -12,11 +12,12 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.common.formats import newer
 from dumbbell.common.reading import read_text
+from dumbbell.common.words import shown
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
-from dumbbell.scenario.errors import translate
+from dumbbell.scenario.errors import NOT_UTF8, translate
 from dumbbell.scenario.extends import merge
 from dumbbell.scenario.flow.flow_copies import copies_of
 from dumbbell.scenario.flow.model import Flow
@@ -184,8 +185,11 @@ class Scenario(Part):
             document = copied(document)
         except RecursionError:
             raise ScenarioError([Problem("", "nested too deeply")]) from None
-        change(document, changes or {})
-        return cls(**{str(k): v for k, v in document.items()})
+        try:
+            change(document, changes or {})
+            return cls(**{str(k): v for k, v in document.items()})
+        except UnicodeEncodeError as e:
+            raise ScenarioError([Problem("", f"{shown(e.object)} given: {NOT_UTF8}")]) from None
 
     def with_changes(self, changes: Mapping[str, Any]) -> Self:
         """Make a scenario that differs in ``changes`` (path -> value)."""

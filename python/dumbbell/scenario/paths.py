@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from dumbbell.common.numbers import whole
+from dumbbell.common.words import shown
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
 
@@ -67,10 +69,11 @@ def _index(elements: list[Any], part: str, place: str, within: str) -> int:
     names = [element_name(e, within) for e in elements]
     if part in names:
         return names.index(part)
-    if part.isdigit() and int(part) < len(elements):
-        return int(part)
+    number = whole(part)
+    if number is not None and number < len(elements):
+        return number
     known = [n for n in names if n is not None]
-    if part.isdigit():
+    if number is not None:
         raise ScenarioError(
             [Problem(place, f"no element has the number {part}: the list has {len(elements)} (from 0)")]
         )
@@ -121,7 +124,8 @@ def assign(document: Document, path: str, value: object) -> None:
             child = node[part] = {SHORT_FORMS[part]: child}
         if not isinstance(child, dict | list):
             here = join(parents[: depth + 1])
-            raise ScenarioError([Problem(path, f"{here} is {child!r}, which has no '{[*parents, last][depth + 1]}'")])
+            why = f"{here} is {shown(child)}, which has no '{[*parents, last][depth + 1]}'"
+            raise ScenarioError([Problem(path, why)])
         node = child
     if isinstance(node, list):
         node[_index(node, last, path, parents[-1])] = value

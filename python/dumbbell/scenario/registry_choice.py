@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema
 
 from dumbbell import _core, registry
 from dumbbell.common.synonyms import suggestions
+from dumbbell.common.words import shown
 from dumbbell.registry import Parameter, unknown
 from dumbbell.scenario.base import problem
 from dumbbell.scenario.own import disciplines as own_disciplines
@@ -59,7 +60,7 @@ class Named(BaseModel):
         elif isinstance(data, dict):
             given, short = dict(data), False
         else:
-            raise problem(f"{data!r} given: a name, or a table with '{cls.key}' and parameters, is needed")
+            raise problem(f"{shown(data)} given: a name, or a table with '{cls.key}' and parameters, is needed")
         given.update(_plain_params(given))
         if (own := cls._own(given)) is not None:
             for param, value in given.items():
@@ -69,7 +70,7 @@ class Named(BaseModel):
         if name is None:
             raise problem(f"needed: the name of a {cls.family}", cls.key)
         if not isinstance(name, str):
-            raise problem(f"{name!r} given: the name of a {cls.family} is needed", cls.key)
+            raise problem(f"{shown(name)} given: the name of a {cls.family} is needed", cls.key)
         for param, value in given.items():
             _check_finite(value, param)
         try:
@@ -132,16 +133,16 @@ def _check_finite(value: object, place: str) -> None:
         for key, inner in value.items():
             _check_finite(inner, f"{place}.{key}")
     elif not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
-        raise problem(f"{value!r} given: a single finite value is needed", place)
+        raise problem(f"{shown(value)} given: a single finite value is needed", place)
     elif isinstance(value, int) and abs(value) >= LARGEST:
-        raise problem(f"a number of {len(str(value))} digits given: it is too large", place)
+        raise problem(f"{shown(value)} given: it is too large", place)
 
 
 def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
     """Unpack ``params = {...}``, the form that Python callers may use."""
     params = given.pop("params", {})
     if not isinstance(params, dict):
-        raise problem(f"{params!r} given: a table of parameters is needed", "params")
+        raise problem(f"{shown(params)} given: a table of parameters is needed", "params")
     return params
 
 
@@ -192,7 +193,7 @@ class Owned(Named):
                 raise problem(f"'{key}' already gives the {cls.family}", other)
         text = given.pop(key)
         if not isinstance(text, str):
-            raise problem(f"{text!r} given: a text is needed", key)
+            raise problem(f"{shown(text)} given: a text is needed", key)
         try:
             loaded: OwnCode = cls.home.load(key, text)
         except ValueError as e:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
 import tomli_w
 
+from dumbbell.common.documents import read_toml
 from dumbbell.exceptions import Problem, ScenarioError
 
 __all__ = ["read", "value", "write"]
@@ -16,11 +16,9 @@ __all__ = ["read", "value", "write"]
 def read(text: str) -> dict[str, Any]:
     """Read TOML; ScenarioError names the line."""
     try:
-        return tomllib.loads(text)
-    except ValueError as e:  # an integer of thousands of digits is one that isn't a TOMLDecodeError
+        return read_toml(text)
+    except ValueError as e:
         raise ScenarioError([Problem("", f"not valid TOML: {e}")]) from None
-    except RecursionError:
-        raise ScenarioError([Problem("", "not valid TOML: nested too deeply")]) from None
 
 
 def write(document: dict[str, Any]) -> str:
@@ -43,6 +41,7 @@ def _nones(node: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401
 def value(text: str) -> object:
     """Read one value as the right side of ``key = value``; what isn't TOML is taken as text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
+        document = read_toml(f"value = {text}")
+    except ValueError:
         return text
+    return document["value"] if len(document) == 1 else text

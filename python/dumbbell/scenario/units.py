@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dumbbell import _core
+from dumbbell.common.words import shown
 
 __all__ = [
     "ByteCount",
@@ -52,8 +53,7 @@ class Quantity(str):
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
-            given = "true" if text is True else "false" if text is False else repr(text)
-            raise ValueError(f"{given} given: {cls.what} such as {cls.example} is needed")
+            raise ValueError(f"{shown(text)} given: {cls.what} such as {cls.example} is needed")
         value = _core.parse(cls.kind, text)
         if cls.minimum is not None and value < cls.minimum[0]:
             raise ValueError(f"'{text}' given: must be {cls.minimum[1]}")

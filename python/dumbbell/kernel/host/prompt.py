@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from dumbbell.cli import output
+from dumbbell.common.numbers import whole
 
 if TYPE_CHECKING:
     from dumbbell.kernel.host.live import LiveNetwork
@@ -181,7 +182,8 @@ class Prompt:
     def _kill(self, words: list[str]) -> None:
         from dumbbell.exceptions import DumbbellError
 
-        if len(words) != 1 or not words[0].isdigit() or int(words[0]) not in self._jobs:
+        job = self._jobs.get(whole(words[0]) or 0) if len(words) == 1 else None
+        if job is None:
             numbers = ", ".join(map(str, self._jobs)) or "there is none"
             raise DumbbellError(f"kill: {' '.join(words) or 'nothing'} given: the number of a job is needed: {numbers}")
-        self._jobs[int(words[0])][1].kill()
+        job[1].kill()

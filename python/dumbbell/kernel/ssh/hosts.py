@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.documents import read_toml
 from dumbbell.common.formats import newer
+from dumbbell.common.numbers import whole
+from dumbbell.common.reading import read_text
+from dumbbell.common.words import shown
 from dumbbell.exceptions import BackendError
 from dumbbell.registry import unknown
 
@@ -89,17 +92,11 @@ def read(file: str | Path) -> Hosts:
     """
     path = Path(file)
     try:
-        with path.open("rb") as opened:
-            raw = opened.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            raise BackendError(f"{path}: larger than {MOST_BYTES >> 20} MiB: not a hosts file")
-        document = tomllib.loads(raw.decode("utf-8-sig"))
+        document = read_toml(read_text(path, MOST_BYTES))
     except OSError as e:
         raise BackendError(f"{path}: {e.strerror or e}") from None
-    except RecursionError:
-        raise BackendError(f"{path}: nested too deeply") from None
-    except ValueError as e:  # not TOML, not UTF-8, a number with too many digits
-        raise BackendError(f"{path}: not valid TOML: {e}") from None
+    except ValueError as e:  # too large, not UTF-8, not TOML
+        raise BackendError(f"{path}: not a hosts file: {e}") from None
     return _Reader(str(path)).hosts(document)
 
 
@@ -188,14 +185,11 @@ class _Reader:
         if given is None:
             return PORTS
         first, hyphen, last = given.partition("-") if isinstance(given, str) else ("", "", "")
-        if hyphen and all(part.isascii() and part.isdigit() and len(part) < 6 for part in (first, last)):
-            ports = int(first), int(last)
-            if LEAST_PORT <= ports[0] <= ports[1] <= 65_535:
-                return ports
+        ports = whole(first) or 0, whole(last) or 0
+        if hyphen and LEAST_PORT <= ports[0] <= ports[1] <= 65_535:
+            return ports
         self._problem("ports", given, f"must be a range from {LEAST_PORT} to 65535, such as '{PORTS[0]}-{PORTS[1]}'")
         return PORTS
 
     def _problem(self, place: str, given: object, allowed: str) -> None:
-        shown = repr(given)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        self._problems.append(f"{place}: {shown} given: {allowed}")
+        self._problems.append(f"{place}: {shown(given)} given: {allowed}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.error import HTTPError
 
+from dumbbell.common.numbers import whole
 from dumbbell.exceptions import BackendError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _first(content_range: str) -> int | None:
     """Return the first byte of a range such as ``bytes 100-199/200``."""
     unit, _, rest = content_range.partition(" ")
     first = rest.partition("-")[0]
-    return int(first) if unit == "bytes" and first.isdigit() else None
+    return whole(first) if unit == "bytes" else None
 
 
 def _sha256(path: Path) -> str:

@@ -18,6 +18,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.common.numbers import whole
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.uml.patch import EDITS
 
@@ -108,4 +109,4 @@ def _read(manifest: Path) -> Kernel | None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in version.split(".") if n.isdigit())
+    return tuple(n for n in map(whole, version.split(".")) if n is not None)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from dumbbell.common.numbers import whole
 from dumbbell.common.reading import read_text
 from dumbbell.registry import unknown
 from dumbbell.scenario import files
@@ -364,7 +365,7 @@ def _short(value: Any) -> Any:  # noqa: ANN401
         return value
     if value in POINTS:
         return {"distribution": value}
-    if value[:1].isdigit():
+    if whole(value[:1]) is not None:
         return {"distribution": "fixed", "size": value}
     raise problem(f'{unknown("distribution", value, list(POINTS))}; or a size such as "10 kB", or a table')
 

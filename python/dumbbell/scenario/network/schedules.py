@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHa
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from dumbbell.common.words import shown
 from dumbbell.scenario import files
 from dumbbell.scenario.base import Flag, Part, problem
 from dumbbell.scenario.network.cellular import Cellular
@@ -144,7 +145,7 @@ class TraceFile(str):
         if isinstance(text, cls):
             return text
         if not isinstance(text, str) or not text:
-            raise problem(f"{text!r} given: the path of a trace is needed")
+            raise problem(f"{shown(text)} given: the path of a trace is needed")
         from dumbbell import mahimahi  # imports numpy
 
         path = files.resolve(text)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from dumbbell.common.numbers import whole
 from dumbbell.scenario import files
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.flow.model import Flow
@@ -193,8 +194,8 @@ class CellParts:
         found: dict[Unit, list[str]] = {}
         for path in [*(self.sweep.cases[case] if self.sweep.cases else ()), *self.sweep.axes]:
             place = self._places[path]
-            single = place[0] == "flows" and len(place) > 1 and place[1].isdigit()
-            found.setdefault(("flows", int(place[1])) if single else (place[0],), []).append(path)
+            flow = whole(place[1]) if place[0] == "flows" and len(place) > 1 else None
+            found.setdefault((place[0],) if flow is None else ("flows", flow), []).append(path)
         units = sorted(found.items())
         _keep(self._units, case, units, KEPT)
         return units

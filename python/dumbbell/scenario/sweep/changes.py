@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from dumbbell.common.words import shown
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.sweep.every import every, in_sweep
@@ -69,5 +70,5 @@ def place_in_sweep(problem: Problem, base: Document, values: dict[str, Any]) -> 
         if place and overlap(canonical(base, path), place):
             inner = "" if len(place) <= len(canonical(base, path)) else f"{problem.place}: "
             return Problem(f"sweep.{join([path])}", inner + problem.message)
-    cell = ", ".join(f"{k} = {v!r}" for k, v in values.items())
+    cell = ", ".join(f"{k} = {shown(v)}" for k, v in values.items())
     return Problem(problem.place, f"{problem.message} (in the sweep's cell {cell})")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_serializ
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from dumbbell.common.words import shown
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.scenario.base import problem
 from dumbbell.scenario.paths import SHORT_FORMS, Document, assign, canonical, join, overlap, split
@@ -42,7 +43,7 @@ class Sweep(BaseModel):
         if isinstance(data, cls):
             return data
         if not isinstance(data, dict):
-            raise problem(f"{data!r} given: a table of paths and lists is needed")
+            raise problem(f"{shown(data)} given: a table of paths and lists is needed")
         given = dict(data)
         cases = given.pop("cases", [])
         if isinstance(given.get("axes"), dict):
@@ -58,7 +59,7 @@ class Sweep(BaseModel):
             if isinstance(values, tuple | range):
                 values = axes[path] = list(values)  # noqa: PLW2901
             if not isinstance(values, list):
-                raise problem(f"{values!r} given: a list of values is needed", join([path]))
+                raise problem(f"{shown(values)} given: a list of values is needed", join([path]))
             if not values:
                 raise problem("the list is empty: it needs at least one value", join([path]))
             _refuse_twice(path, values)
@@ -170,7 +171,7 @@ def _refuse_twice(path: str, values: list[Any]) -> None:
     for value in values:
         this = identity(value)
         if this in seen:
-            raise problem(f"{value!r} is given twice", join([path]))
+            raise problem(f"{shown(value)} is given twice", join([path]))
         seen.add(this)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dumbbell.common.numbers import whole
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots.spec import Grid, Panel, Picture
 from dumbbell.report.finding import Note, Table
@@ -202,7 +203,7 @@ def _short(name: str, value: str) -> str:
 
 
 def _number(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.replace(",", " ").split() if part.replace(".", "", 1).isdigit())
+    return tuple(float(part) for part in text.replace(",", " ").split() if whole(part.replace(".", "", 1)) is not None)
 
 
 def nearest(captured: Captured, metric: str, value: float, losses: Sequence[str]) -> str:
