@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError
-from dumbbell.studies.labs import check, find_hand_ins, lab, labs, write_sheet
+from dumbbell.studies.labs import check, find_hand_ins, grading, lab, labs, write_sheet
 from dumbbell.studies.labs.hand_in import read
+from dumbbell.studies.labs.student import Assignment
 from hand_ins import fill, hand_in
 from required import require_packages
 
@@ -113,3 +116,64 @@ def test_lists_and_descriptions(capsys: pytest.CaptureFixture[str]) -> None:
     for name in labs():
         assert run("lab", "show", name) is None
         assert lab(name).questions[0].id in capsys.readouterr().out
+
+
+def test_no_hand_in_stops_the_class_and_each_folder_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder of the class is a row: files that are missing, of another kind or deep, and what fails."""
+    place = tmp_path / "class"
+    names = ("deep", "device", "directory", "fifo", "fails", "good", "large", "link", "nul", "panics", "empty")
+    folders = {name: hand_in(place / name, "slow-start", f"s{n}") for n, name in enumerate(names)}
+    forms = {name: folder / "answers.toml" for name, folder in folders.items()}
+    head = forms["deep"].read_text(encoding="utf-8").partition("[predict]")[0]
+    forms["deep"].write_text(f"{head}a{'.x' * 30_000} = 1\n", encoding="utf-8")
+    for name in ("device", "directory", "fifo", "link", "empty"):
+        forms[name].unlink()
+    forms["device"].symlink_to("/dev/zero")
+    forms["directory"].mkdir()
+    os.mkfifo(forms["fifo"])
+    forms["link"].symlink_to(forms["good"])
+    forms["large"].write_bytes(b"#" * 100_000)
+    forms["nul"].write_bytes(b"\0")
+    (place / "linked").symlink_to(folders["good"])
+    (place / ".hidden").mkdir()
+    (place / "notes.txt").touch()
+
+    def figures_of(assigned: Assignment) -> dict[str, float]:
+        if assigned.student == f"s{names.index('fails')}":
+            raise ZeroDivisionError("no packets")
+        if assigned.student == f"s{names.index('panics')}":
+            raise pl.exceptions.PanicException("stopped")
+        return figures(assigned)
+
+    figures = grading.figures_of
+    monkeypatch.setattr(grading, "figures_of", figures_of)
+    grading._figures.cache_clear()
+    graded = {Path(row["directory"]).name: row for row in rows(write_sheet(find_hand_ins([place])).text)}
+    assert set(graded) == {*names, "linked"}
+    assert {name: row["problems"].partition(":")[2].partition(":")[0].strip() for name, row in graded.items()} == {
+        "deep": "not valid TOML",
+        "device": "a link, which is not followed",
+        "directory": "no such file",
+        "empty": "no such file",
+        "fails": "ZeroDivisionError",
+        "fifo": "no such file",
+        "good": "",
+        "large": "more than 64 KiB given",
+        "link": "a link, which is not followed",
+        "linked": "",
+        "nul": "not valid TOML",
+        "panics": "stopped",
+    }
+    assert graded["linked"]["problems"] == "a link, which is not followed"
+    assert graded["good"]["right"] == "7"
+
+
+def test_a_malformed_answer_is_a_row(tmp_path: Path) -> None:
+    answers = ("12,5", "'''", "nan", "inf", "9" * 400, "1e999", "[[]]", "1979-05-27", "{a.b = 1}")
+    for n, answer in enumerate(answers):
+        folder = hand_in(tmp_path / f"s{n}", "slow-start", f"s{n}")
+        text = (folder / "answers.toml").read_text(encoding="utf-8")
+        (folder / "answers.toml").write_text(text.replace("q1 = ", f"q1 = {answer} # "), encoding="utf-8")
+    graded = rows(write_sheet(find_hand_ins([tmp_path])).text)
+    assert len(graded) == 9
+    assert all("answers.toml: " in row["problems"] and len(row["problems"]) < 400 for row in graded)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dumbbell.common.failures import failed_write, is_panic
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studies.labs.grading import Checked, Verdict, check
 from dumbbell.studies.labs.hand_in import ANSWERS, HandIn, plain, read
@@ -25,7 +26,10 @@ MOST = 5_000
 
 
 def find_hand_ins(places: Iterable[Path]) -> list[Path]:
-    """Find the hand-ins: each given directory that has a form, else those below it. Links are not followed.
+    """Find the hand-ins: each given directory that has a form, else those below it.
+
+    A folder in a given directory that has no form, nor a folder with one, is a hand-in too, and so is a link to a
+    folder: none is left out of the sheet. Links are not followed.
 
     Raises
     ------
@@ -36,10 +40,13 @@ def find_hand_ins(places: Iterable[Path]) -> list[Path]:
     for place in places:
         if not place.is_dir():
             raise DumbbellError(f"{place}: no such directory")
-        below = [place] if os.path.lexists(place / ANSWERS) else sorted(_below(place))
+        below = {place} if os.path.lexists(place / ANSWERS) else set(_below(place))
         if not below:
             raise DumbbellError(f"{place}: no {ANSWERS} in it, nor in its folders down to {DEEPEST} levels")
-        found |= dict.fromkeys(below)
+        if place not in below:
+            used = {folder.relative_to(place).parts[0] for folder in below}
+            below |= {child for child in place.iterdir() if _is_left_out(child, used)}
+        found |= dict.fromkeys(sorted(below))
         if len(found) > MOST:
             raise DumbbellError(f"{place}: more than {MOST} hand-ins given: at most that many fit in one sheet")
     return list(found)
@@ -47,10 +54,16 @@ def find_hand_ins(places: Iterable[Path]) -> list[Path]:
 
 def _below(place: Path) -> Iterable[Path]:
     for folder, inner, files in os.walk(place):
-        if ANSWERS in files:
+        has_form = ANSWERS in files or ANSWERS in inner
+        if has_form:
             yield Path(folder)
-        if ANSWERS in files or len(Path(folder).relative_to(place).parts) == DEEPEST:
+        if has_form or len(Path(folder).relative_to(place).parts) == DEEPEST:
             inner.clear()
+
+
+def _is_left_out(child: Path, used: set[str]) -> bool:
+    """Return True for a folder, or a link to one, that isn't hidden and in which no form was found."""
+    return child.name not in used and not child.name.startswith(".") and child.is_dir()
 
 
 @dataclass(frozen=True)
@@ -100,11 +113,18 @@ def write_sheet(
 
 
 def _row(folder: Path) -> Row:
+    """Check a hand-in. Whatever it holds, and whatever fails, is a row: the others are graded."""
+    if folder.is_symlink():
+        return Row(folder, ["a link, which is not followed"])
     try:
         hand_in = read(folder)
+        return Row(folder, [str(p) for p in hand_in.problems], hand_in, check(hand_in))
     except DumbbellError as e:
         return Row(folder, [str(e).removeprefix(f"{folder}{os.sep}")])
-    return Row(folder, [str(p) for p in hand_in.problems], hand_in, check(hand_in))
+    except BaseException as e:
+        if not (isinstance(e, Exception) or is_panic(e)):
+            raise
+        return Row(folder, [f"can't be graded: {failed_write(e) or f'{type(e).__name__}: {e}'}"])
 
 
 def _with_doubles(rows: Sequence[Row]) -> list[Row]:

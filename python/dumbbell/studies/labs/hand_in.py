@@ -6,14 +6,15 @@ not followed.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.common.documents import read_toml
 from dumbbell.common.formats import newer
+from dumbbell.common.reading import read_bytes
 from dumbbell.exceptions import DumbbellError, Problem
 from dumbbell.registry import unknown
 from dumbbell.studies.labs.definition import Lab, Question, Text, labs
@@ -123,18 +124,15 @@ def _document(folder: Path, name: str) -> dict[str, Any]:
             f"{name}: {what}: a hand-in has {ANSWERS} and {SCENARIO}, which `dumbbell lab start` writes"
         )
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        content = read_bytes(path, LARGEST)
     except OSError as e:
         raise DumbbellError(f"{name}: can't be read: {e.strerror or e}") from None
-    if len(content) > LARGEST:
-        raise DumbbellError(f"{name}: more than {LARGEST // 1024} KiB given: at most that is allowed")
+    except ValueError:
+        raise DumbbellError(f"{name}: more than {LARGEST // 1024} KiB given: at most that is allowed") from None
     try:
-        return tomllib.loads(content.decode("utf-8-sig").replace("\r\n", "\n"))
-    except RecursionError:
-        raise DumbbellError(f"{name}: not valid TOML: lists or tables within each other too deep") from None
-    except ValueError as e:  # of TOML, of UTF-8, and of numbers that are too long
-        raise DumbbellError(f"{name}: not valid TOML: {plain(str(e))[:200]}") from None
+        return read_toml(content.decode("utf-8-sig"))
+    except ValueError as e:  # of UTF-8 too
+        raise DumbbellError(f"{name}: not valid TOML: {plain(str(e))}") from None
 
 
 def _form(form: Mapping[str, Any], found: HandIn) -> Iterator[Problem]:
@@ -190,7 +188,7 @@ def _scenario(form: Mapping[str, Any], found: HandIn) -> Iterator[Problem]:
     except DumbbellError as e:
         yield Problem("", str(e))
         return
-    own = tomllib.loads(found.assigned.scenario)
+    own = read_toml(found.assigned.scenario)
     if given == own:
         return
     whose = given.get("name")
