@@ -119,6 +119,8 @@ def main() -> None:
             raise
         if number == signal.SIGINT:
             output.errors("interrupted")
+        for sentence in signals.notes(e):
+            output.note(sentence)
         _leave(128 + number)
 
 
@@ -136,7 +138,7 @@ def _explain(error: BaseException) -> None:
                 output.note(f"`{error.ctx.command_path} --help` explains the usage")
             sys.exit(2)
         case DumbbellError():
-            output.errors(str(error))
+            output.errors(": ".join([str(error), *getattr(error, "__notes__", ())]))
             if isinstance(error, EndlessCallError):
                 _leave(2)
             sys.exit(2)
@@ -151,21 +153,18 @@ def _explain(error: BaseException) -> None:
             # The reader of stdout has closed the pipe: nothing more may be written to it, not even at exit.
             _drop_stdout()
             sys.exit(1)
-        case OSError() | RecursionError() | MemoryError():
-            _fail(error)
+        case RecursionError():
+            _drop_stdout()
+            output.errors("the input is nested too deeply")
+            sys.exit(2)
+    from dumbbell.common.failures import failed_write, is_panic, means_no_memory
 
-
-def _fail(error: OSError | RecursionError | MemoryError) -> NoReturn:
-    """End with one line: the surroundings failed, such as a full disk, or the input is too deep."""
-    _drop_stdout()
-    if isinstance(error, RecursionError):
-        output.errors("the input is nested too deeply")
-        sys.exit(2)
-    if isinstance(error, MemoryError):
-        output.errors("out of memory")
-    else:
-        output.errors(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
-    sys.exit(1)
+    of_system = isinstance(error, OSError) or means_no_memory(error) or is_panic(error) or "(os error " in str(error)
+    if of_system and (why := failed_write(error)) is not None:  # such as a full disk
+        _drop_stdout()
+        name = getattr(error, "filename", None)
+        output.errors(why if name is None else f"{name}: {why}")
+        sys.exit(1)
 
 
 def _drop_stdout() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dumbbell.cli import front
+from dumbbell.cli.settings import settings
 from dumbbell.satellites import Flag, load, satellites
 
 if TYPE_CHECKING:
@@ -104,15 +105,7 @@ def options_of(backend: str, given: tuple[str, ...], scenario: Scenario | None =
 
 def _read(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the values of ``--option``."""
-    from dumbbell.exceptions import DumbbellError
     from dumbbell.scenario import toml
 
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise DumbbellError(f"--option: '{text}' given: NAME=VALUE is needed, such as sample_ms=1")
-        if name in found:
-            raise DumbbellError(f"--option: '{name}' is set twice")
-        found[name] = toml.value(value)
-    return found
+    found = settings(given, "sample_ms=1", option="--option")
+    return {name: toml.value(value) for name, value in found.items()}

@@ -169,6 +169,13 @@ class LazyGroup(Group):
         super().__init__(*args, **kwargs)
         self.sections = sections
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse arguments that aren't UTF-8, names of files too: tables and figures have such names as texts."""
+        for given in args:
+            if not given.isascii() and any("\ud800" <= letter <= "\udfff" for letter in given):
+                raise click.UsageError(f"{given!r} given: not UTF-8", ctx)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Name the commands, in the order of the help."""
         return [name for section in self.sections.values() for name in section]

@@ -19,6 +19,7 @@ import click
 from dumbbell.cli.front import FORMAT
 from dumbbell.cli.table_layout import Column, layout
 from dumbbell.common.activity import heard
+from dumbbell.exceptions import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,13 +67,13 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but tab and newline, and those that change the direction of text."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but tab and newline, those that change the direction of text, and halves of surrogate pairs."""
 
 
 def errors(message: str) -> None:
     """Print an error's lines."""
-    for line in message.split("\n"):
+    for line in bounded(message).split("\n"):
         click.echo(click.style("error: ", fg="red", bold=True) + visible(line), err=True)
 
 

@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from dumbbell.cli.settings import settings
+
 __all__ = ["cases", "kind", "parameters_argument", "parameters_of", "seed", "source_argument"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,13 +43,6 @@ def kind(source: str) -> Literal["python", "library"]:
 
 def parameters_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Read ``NAME=VALUE``."""
-    from dumbbell.exceptions import DumbbellError
     from dumbbell.scenario import toml
 
-    parameters: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise DumbbellError(f"'{text}' given: NAME=VALUE is needed, such as limit=20")
-        parameters[name.strip()] = toml.value(value.strip())
-    return parameters
+    return {name: toml.value(value) for name, value in settings(given, "limit=20").items()}

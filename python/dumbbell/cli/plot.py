@@ -8,6 +8,7 @@ import click
 
 from dumbbell.cli import front, output
 from dumbbell.cli.reading import load
+from dumbbell.cli.settings import settings
 
 __all__ = ["plot"]
 
@@ -112,14 +113,4 @@ def plot(
 
 def _conditions(given: tuple[str, ...]) -> dict[str, object]:
     """Read the conditions of ``--cell``."""
-    from dumbbell.exceptions import DumbbellError
-
-    found: dict[str, object] = {}
-    for text in given:
-        path, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not path:
-            raise DumbbellError(f"--cell: '{text}' given: PATH=VALUE is needed, such as tcp.variant=vegas")
-        if path in found:
-            raise DumbbellError(f"--cell: '{path}' is given twice")
-        found[path] = value
-    return found
+    return {**settings(given, "tcp.variant=vegas", option="--cell", form="PATH=VALUE")}

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from dumbbell.cli import front
+from dumbbell.cli.settings import settings
 
 __all__ = ["changes", "changes_of", "file_argument"]
 
@@ -30,15 +31,7 @@ def changes() -> Callable[[F], F]:
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the changes of ``--set``."""
-    from dumbbell.exceptions import DumbbellError
     from dumbbell.scenario import toml
 
-    changes: dict[str, Any] = {}
-    for text in given:
-        path, equals, value = text.partition("=")
-        if not equals or not path.strip():
-            raise DumbbellError(f"--set: '{text}' given: PATH=VALUE is needed, such as flows.tcp.variant=vegas")
-        if path.strip() in changes:
-            raise DumbbellError(f"--set: '{path.strip()}' is set twice")
-        changes[path.strip()] = toml.value(value.strip())
-    return changes
+    found = settings(given, "flows.tcp.variant=vegas", option="--set", form="PATH=VALUE")
+    return {path: toml.value(value) for path, value in found.items()}

@@ -48,6 +48,11 @@ class Signals:
             return signal.SIGTERM
         return signal.SIGINT if any(isinstance(e, KeyboardInterrupt) for e in _chain(error)) else None
 
+    @staticmethod
+    def notes(error: BaseException) -> list[str]:
+        """Return the notes of an exception and of those during whose handling it was raised, each once."""
+        return list(dict.fromkeys(note for e in _chain(error) for note in getattr(e, "__notes__", ())))
+
     def _send_again(self, ignored: UnraisableHookArgs) -> None:
         number = self.of(ignored.exc_value) if isinstance(ignored.exc_value, BaseException) else None
         if number is None:

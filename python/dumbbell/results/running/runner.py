@@ -6,13 +6,15 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from dumbbell.backends import Backend, Finished, Job, Table
 from dumbbell.backends import backend as by_name
+from dumbbell.common.failures import writing
 from dumbbell.common.processors import cores
+from dumbbell.common.words import counted
 from dumbbell.exceptions import DumbbellError
 from dumbbell.registry import unknown
 from dumbbell.results.results import Results
@@ -140,10 +142,29 @@ def _in(
     if out is None:
         return _run(scenario, backend, None, only, how)
     store = Store(out)
-    with store.open(scenario, backend.name):
-        results = _run(scenario, backend, store, only, how)
-        store.finish(scenario, backend.name, results.made_frames(), len(results))
+    with _going_on(store, how) as followed, store.open(scenario, backend.name):
+        results = _run(scenario, backend, store, only, followed)
+        with writing(store.path):
+            store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
+
+
+@contextmanager
+def _going_on(store: Store, how: _How) -> Iterator[_How]:
+    """Let an exception that ends the runs, an interrupt too, state how many are kept and how to go on."""
+    state: list[str] = []
+
+    def moved(done: int, total: int) -> None:
+        state[:] = [f"{done} of {counted(total, 'run')} kept in {store.path}: the same command continues"]
+        if how.progress is not None:
+            how.progress(done, total)
+
+    try:
+        yield replace(how, progress=moved)
+    except BaseException as e:
+        for sentence in state:
+            e.add_note(sentence)
+        raise
 
 
 def _run(
@@ -209,7 +230,7 @@ class _Making:
                 for part in map(self.log.part, cells):
                     expected[part] -= 1
                     if last and not expected[part]:
-                        (self.store.runs if self.store else self.log).close(part)
+                        self._close(part)
                 done += len(cells)
                 if self.how.progress is not None:
                     self.how.progress(done, total)
@@ -239,7 +260,8 @@ class _Making:
     def _keep_finished(self, batch: FinishedRuns) -> None:
         """Keep the finished runs of a batch."""
         if self.store is not None:
-            self.store.keep_stored(batch.runs, batch.files)
+            with writing(self.store.path):
+                self.store.keep_stored(batch.runs, batch.files)
         else:
             for run in batch.runs:
                 self.log.add(run.cell, run)
@@ -256,7 +278,15 @@ class _Making:
     def close(self, settled: Iterable[int], open_: Iterable[int]) -> None:
         """Store the parts of settled cells that have no other cells."""
         for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
-            (self.store.runs if self.store else self.log).close(part)
+            self._close(part)
+
+    def _close(self, part: int) -> None:
+        """Store a part whose runs are all made."""
+        if self.store is None:
+            self.log.close(part)
+            return
+        with writing(self.store.path):
+            self.store.runs.close(part)
 
     def _keep(self, finished: Finished) -> None:
         """Keep a finished run."""
@@ -264,7 +294,8 @@ class _Making:
         if finished.facts:  # the simulator's runs have none, and don't depend on their order
             finished.facts["order"] = {"by": self.how.order, "place": self.places[cell, finished.job.repetition]}
         if self.store is not None:
-            self.store.keep(finished, cell, key)
+            with writing(self.store.path):
+                self.store.keep(finished, cell, key)
         else:
             self.log.add(cell, UnreadRun.of(finished, key))
             if finished.tables:
