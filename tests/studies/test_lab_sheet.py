@@ -13,7 +13,7 @@ import pytest
 
 from dumbbell.cli import app
 from dumbbell.exceptions import DumbbellError
-from dumbbell.studies.labs import check, find_hand_ins, grading, lab, labs, write_sheet
+from dumbbell.studies.labs import check, find_hand_ins, grading, lab, labs, own_runs, write_sheet
 from dumbbell.studies.labs.hand_in import read
 from dumbbell.studies.labs.student import Assignment
 from hand_ins import fill, hand_in
@@ -143,10 +143,9 @@ def test_no_hand_in_stops_the_class_and_each_folder_is_a_row(tmp_path: Path, mon
             raise ZeroDivisionError("no packets")
         if assigned.student == f"s{names.index('panics')}":
             raise pl.exceptions.PanicException("stopped")
-        return figures(assigned)
+        return own_runs.figures_of(assigned)
 
-    figures = grading.figures_of
-    monkeypatch.setattr(grading, "figures_of", figures_of)
+    monkeypatch.setattr("dumbbell.studies.labs.grading.figures_of", figures_of)
     grading._figures.cache_clear()
     graded = {Path(row["directory"]).name: row for row in rows(write_sheet(find_hand_ins([place])).text)}
     assert set(graded) == {*names, "linked"}

@@ -7,7 +7,6 @@ columns, little-endian, each aligned to 8 bytes; long tables in parts), or ``err
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dumbbell.backends.base import Table
+from dumbbell.common.documents import read_json
 from dumbbell.exceptions import BackendError
 
 __all__ = ["Outcome", "no_space", "outcome", "tables"]
@@ -58,7 +58,7 @@ def outcome(place: Path, output: str, who: str) -> Outcome:
         # A full file system takes the file's name, but not its content.
         raise BackendError(error.read_text(encoding="utf-8") or no_space(place))
     try:
-        result = json.loads((place / "result.json").read_text(encoding="utf-8"))
+        result = read_json((place / "result.json").read_text(encoding="utf-8"))
         series = _read(place / "tables.bin", result.pop("tables"))
     except (OSError, ValueError):
         if _is_full(place):

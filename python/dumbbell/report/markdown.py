@@ -1,11 +1,15 @@
-"""The report as Markdown, for a repository, with its figures as files beside it."""
+"""The report as Markdown, for a repository, with its figures as files beside it.
+
+Names and texts come from scenarios: they are shown as they are, and none becomes markup, HTML or a link.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from dumbbell.common.words import counted
 from dumbbell.report.content import Content
@@ -24,38 +28,37 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
     """Write the report; links to figures are relative to `place`."""
     after = f", {content.source}" if content.source else ""
     made = f"{counted(content.runs, 'run')} in Dumbbell {content.version}, {content.begun} UTC"
-    parts = [f"# {_text(content.title)}", f"{content.kind}{after}. {made}."]
-    parts += [f"> {content.notice}"] if content.notice else []
-    parts += [content.what.strip()] if content.what.strip() else []
+    parts = [f"# {_text(content.title)}", _text(f"{content.kind}{after}. {made}.")]
+    parts += [f"> {_text(content.notice)}"] if content.notice else []
+    parts += [_text(paragraph) for paragraph in content.what.split("\n\n") if paragraph.strip()]
     if content.summary:
-        parts += ["## Summary", "\n".join(f"- {sentence}" for sentence in content.summary)]
+        parts += ["## Summary", _list(content.summary)]
     if content.findings:
         rows = [
-            f"| {f.verdict.value} | {_cell(text)} | {_cell(f.why + _revised(content.revised.get(f.claim)))} |"
+            f"| {f.verdict.value} | {_text(text)} | {_text(f.why + _revised(content.revised.get(f.claim)))} |"
             for f, text in content.findings
         ]
         parts += ["## Claims", "\n".join(["| verdict | claim | result |", "|---|---|---|", *rows])]
-        parts += ["\n".join(f"- {sentence}" for sentence in content.disclosed)] if content.disclosed else []
+        parts += [_list(content.disclosed)] if content.disclosed else []
     if content.warnings:
-        lines = [f"- {f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings]
-        parts += ["## Warnings", "\n".join(lines)]
+        parts += ["## Warnings", _list([f"{f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings])]
     if drawn:
         parts.append("## Figures")
         for d in drawn:
             title = _text(d.picture.title)
             parts += [f"### {title}", f"![{title}]({_relative(d.png, place)})"]
-            parts += [d.picture.reading] if d.picture.reading else []
+            parts += [_text(d.picture.reading)] if d.picture.reading else []
     for table in content.tables:
         parts += [f"## {_text(table.title)}", _table(table.frame)]
     for note in content.notes:
-        parts += [f"## {note.headline}", note.text]
-    parts += ["## Runs", "\n".join(f"- {_text(name)}: {_text(fact)}" for name, fact in content.facts)]
+        parts += [f"## {_text(note.headline)}", _text(note.text)]
+    parts += ["## Runs", _list([f"{name}: {fact}" for name, fact in content.facts])]
     for ran in content.ran:
         times = f"{counted(ran.cells, 'cell')} x {counted(ran.repetitions, 'repetition')} of {ran.duration}"
-        parts += [f"### {ran.name}", f"{ran.what}. {times}, seed {ran.seeds}."]
-        parts += ["Changed:", "\n".join(f"- `{c}`" for c in ran.changes)] if ran.changes else []
-        parts += [f"```toml\n{ran.text.strip()}\n```"]
-    parts += ["## Run it again", f"```\n{content.again}\n```"]
+        parts += [f"### {_text(ran.name)}", _text(f"{ran.what}. {times}, seed {ran.seeds}.")]
+        parts += ["Changed:", _list(ran.changes)] if ran.changes else []
+        parts += [_block(ran.text.strip(), "toml")]
+    parts += ["## Run it again", _block(content.again)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -66,7 +69,7 @@ def _revised(revision: str | None) -> str:
 def _relative(path: Path, place: Path) -> str:
     import os  # pathlib can't walk up before Python 3.12
 
-    return Path(os.path.relpath(path, place)).as_posix()
+    return quote(Path(os.path.relpath(path, place)).as_posix())
 
 
 def _table(frame: pl.DataFrame) -> str:
@@ -77,11 +80,31 @@ def _table(frame: pl.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return _text(text).replace("|", "\\|")
+    return _text("-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {_text(text)}" for text in texts)
+
+
+def _block(text: str, language: str = "") -> str:
+    """Write a block of code; its fence is longer than any in the text."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+_MARKS = re.compile(r"""[\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|(?<=[a-zA-Z]):(?=//)|(?<=www)\.|(?<=\w)@(?=\w)""")
+"""Characters of marks, tables and links within a line, the links of GitHub too, which have no brackets."""
+_BEGINS = re.compile(r"(?:[0-9]{1,9}(?=[.)](?: |$))|(?=[#+=-]+(?: |$)))")
+"""What stands before the first sign of a list, a heading or a line below a heading."""
 
 
 def _text(text: str) -> str:
-    """Write a name in a line of its own: without line breaks and control characters, and without tags of HTML."""
-    line = "".join(c if c.isprintable() else " " for c in text)
-    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", line)
+    """Write a text as one line that shows it as it is: no marks, no tags or entities of HTML, no links."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    begins = _BEGINS.match(line)
+    line = _MARKS.sub(r"\\\g<0>", line)
+    if begins:
+        line = f"{begins[0]}\\{line[begins.end() :]}"
+    line = re.sub(r"&(?=#?\w+;)", "&amp;", line)
+    return line.replace("<", "&lt;").replace(">", "&gt;")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from dumbbell.cli import output
+from dumbbell.common.documents import read_json
 from dumbbell.common.formats import newer
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError
@@ -22,7 +22,7 @@ __all__ = ["redraw"]
 def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:
     """Draw a study again from the runs that it kept (missing ones are made)."""
     try:
-        kept = json.loads(LinkFreeFolder(directory).read("study.json"))
+        kept = read_json(LinkFreeFolder(directory).read("study.json"))
         if (refused := newer(kept.get("format"), FORMAT)) is not None:
             raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])

@@ -5,13 +5,13 @@ Times of the record are since the navigation, so that the start of the browser i
 
 from __future__ import annotations
 
-import json
 from collections.abc import MutableMapping
 from typing import Any
 
 import numpy as np
 
 from dumbbell.backends import Table
+from dumbbell.common.documents import read_json
 from dumbbell.scenario.flow.browser import SEGMENT_S, bitrate
 
 __all__ = ["PROTOCOLS", "PlayerError", "read"]
@@ -39,7 +39,7 @@ def read(
     """Read a record into the flow's row, transfers and table; return what only a browser has."""
     if not report["client"]["stdout"].strip():
         raise PlayerError("the browser was not done: it takes some seconds to start; give the flow more time")
-    record = json.loads(report["client"]["stdout"])
+    record = read_json(report["client"]["stdout"])
     if record["error"] is not None:
         raise PlayerError(f"the player: {record['error']}")
     http, length = _asked(flow)

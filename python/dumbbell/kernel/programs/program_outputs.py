@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import signal
@@ -16,6 +15,7 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.backends import Table
+from dumbbell.common.documents import read_json
 from dumbbell.kernel.guest import VARIANT_OF_A_RUN
 from dumbbell.kernel.programs import browser_record, quic_sender
 from dumbbell.kernel.programs.commands import HTTP3
@@ -92,7 +92,7 @@ def read(
             _check_end(report.get(part), name, f"{who}: its {part} ", found)
         try:
             if name == "iperf3":
-                report["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)
+                report["figures"] = _iperf3(read_json(client["stdout"]), row, tables)
             elif name == "ping":
                 _ping(client["stdout"], row, tables, flow)
             elif name == "video":
@@ -101,7 +101,7 @@ def read(
                 found.warnings += _http(client["stdout"], row, result["transfers"], flow["application"])
         except browser_record.PlayerError as e:
             found.failures.append(f"{who}: {e}")
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as e:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as e:
             found.failures.append(f"{who}: the output of {client['command'][0]} can't be read ({e})")
         if row["name"] in senders:
             quic_sender.read(senders[row["name"]], report["zero_unix_ns"] * 1e-9, row, plan, tables)
@@ -136,7 +136,7 @@ def _signal_name(number: int) -> str:
 def _reason(program: dict[str, Any]) -> str:
     """Return the line of a program's output that has the reason of its failure."""
     try:
-        return f": {json.loads(program['stdout'])['error']}"
+        return f": {read_json(program['stdout'])['error']}"
     except (ValueError, KeyError, TypeError):
         pass
     lines = [line.strip() for line in (program["stderr"] or program["stdout"]).splitlines() if line.strip()]
@@ -226,7 +226,7 @@ def _http(output: str, row: dict[str, Any], transfers: list[dict[str, Any]], app
     )
     at, done, odd = row["start_s"], 0, []
     for number, line in enumerate(output.splitlines()):
-        download = json.loads(line)
+        download = read_json(line)
         whole = download["http_code"] == 200 and download["exitcode"] == 0
         end = at + download["time_total"]
         transfers.append(

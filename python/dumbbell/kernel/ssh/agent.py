@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.common.documents import read_json
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.guest import program
 from dumbbell.kernel.ssh.connection import Lost, connect, named, reason
@@ -195,10 +196,12 @@ class Agent:
             line = await out.readline()
             if not line.endswith(b"\n"):
                 raise Lost(f"{named(self.machine)}: {await self._end()}")
-            document: dict[str, Any] = json.loads(line)
+            document: dict[str, Any] = read_json(line)
             payloads = [await out.readexactly(n) for n in document.pop("payloads", [])]
         except (asyncio.IncompleteReadError, asyncssh.Error, OSError) as e:
             raise Lost(f"{named(self.machine)}: the connection has ended: {reason(e)}") from None
+        except ValueError as e:  # a line that is too long, or isn't JSON
+            raise Lost(f"{named(self.machine)}: no answer of an agent: {e}") from None
         if "error" in document:
             raise BackendError(f"{named(self.machine)}: {document['error']}")
         return Answer(document, payloads)

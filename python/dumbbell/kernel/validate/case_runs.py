@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.backends import Backend, Finished, Job
+from dumbbell.common.documents import read_json
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import ResultsError
 from dumbbell.kernel.validate.cases import Case
@@ -83,9 +84,9 @@ def held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
     if keep is None or backend.name == "sim":
         return None  # simulator runs are fast and may be of a version under development
     try:
-        content = json.loads(LinkFreeFolder(keep).read(_name(case, backend)))
+        content = read_json(LinkFreeFolder(keep).read(_name(case, backend)))
         return Measured.read(content["flows"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dumbbell.common.documents import read_json
 from dumbbell.common.formats import newer
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
@@ -62,7 +63,7 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
     found = []
     for name, line in sorted(_lines(folder).items()):
         try:
-            content = json.loads(line)
+            content = read_json(line)
             if (refused := newer(content.get("format"), FORMAT)) is not None:
                 raise ResultsError(f"{place}: {name}: format: {refused}")
             given = content.get("scenario")
@@ -83,8 +84,8 @@ def load(folder: Path) -> list[tuple[Case, Measured]]:
 def _lines(folder: Path) -> dict[str, str]:
     try:
         lines = LinkFreeFolder(folder).read(NAME).decode().splitlines()
-        return {str(json.loads(line)["case"]): line for line in lines if line}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
+        return {str(read_json(line)["case"]): line for line in lines if line}
+    except (OSError, ValueError, KeyError, TypeError) as e:
         raise ResultsError(f"{folder / NAME}: not stored cases: {e!r}") from None
 
 
