@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dumbbell
-from browser import probe
+from browser import posted, probe, with_script
 from dumbbell import Scenario
 from dumbbell.capture import analyze, pair
 from dumbbell.capture.pair_report import write_pair_report
@@ -25,7 +25,9 @@ from dumbbell.plots.interactive import as_json, figure, page
 from dumbbell.plots.style import FAMOUS, LOOKS
 from dumbbell.plots.web import DARK_PAPER, contrast, on_dark, pack, script, style
 from dumbbell.report import write_results_report
+from dumbbell.report.text_page import text_page
 from dumbbell.studies import Done
+from dumbbell.studio import page as studio_page
 from scenario_texts import PAIR
 
 LARGEST = 2_000_000
@@ -252,6 +254,45 @@ def test_foreign_names_are_text(tmp_path: Path, kept_capture: Path) -> None:
     report = write_capture_report(analyze(named), tmp_path / "out", f"dumbbell analyze '{named}'")
     result = probe(report, script="[document.images.length, document.querySelector('h1').textContent]")["result"]
     assert result == [0, f"Capture {named.name}"]
+
+
+ATTACKS = """
+const blocked = [];
+addEventListener("securitypolicyviolation", ({ effectiveDirective }) => blocked.push(effectiveDirective));
+const attempts = document.createElement("div");
+document.body.append(attempts);
+attempts.innerHTML = `<img src="http://127.0.0.1:1/a.png" onerror="window.broken = 1">
+  <button onclick="window.broken = 1"></button>
+  <iframe src="http://127.0.0.1:1/"></iframe><form action="http://127.0.0.1:1/"><button></button></form>`;
+attempts.querySelector("button").click();
+const script = document.createElement("script");
+script.textContent = "window.broken = 1";
+attempts.append(script);
+try { eval("window.broken = 1"); } catch {}
+try { await fetch("http://127.0.0.1:1/"); } catch {}
+attempts.querySelector("form").requestSubmit();
+const end = performance.now() + 60000;
+while (new Set(blocked).size < EXPECTED && performance.now() < end) await new Promise((done) => setTimeout(done, 20));
+await fetch("/", { method: "POST", body: JSON.stringify({ blocked, broken: window.broken ?? null }) });
+"""
+"""What markup that reached a page could try."""
+
+
+@pytest.mark.parametrize("kind", ["figure", "report", "text", "studio"])
+def test_a_page_runs_its_own_scripts_and_reaches_nothing(kind: str, tmp_path: Path, kept_capture: Path) -> None:
+    picture = Picture("p", "t", "r", [Panel("a", "x", "y", [Curve("c", "c", np.arange(3.0), np.arange(3.0))])])
+    made = {
+        "figure": lambda: page([picture]),
+        "report": lambda: write_capture_report(analyze(kept_capture), tmp_path / "out", "again").read_text(),
+        "text": lambda: text_page("t", "s", [], "## a"),
+        "studio": studio_page,
+    }[kind]()
+    scripts = {"script-src", "script-src-attr", "script-src-elem"}
+    expected = {"connect-src", "form-action", "frame-src", "img-src", *scripts}
+    script = ATTACKS.replace("EXPECTED", str(len(expected)))
+    found = posted(with_script(made, script, kind="module", more="connect-src 'self'; "), tmp_path / "profile")
+    assert found["broken"] is None
+    assert expected <= set(found["blocked"])
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 const found = { examples: [], changed: [], errors: [] };
 const byName = (id) => document.getElementById(id);
 addEventListener("error", (event) => found.errors.push(event.message));
+addEventListener("securitypolicyviolation", (event) => found.errors.push(`${event.violatedDirective} ${event.blockedURI}`));
 addEventListener("unhandledrejection", (event) => found.errors.push(String(event.reason?.stack)));
 const event = (name) =>
   new Promise((done, refused) => {
@@ -213,6 +214,12 @@ acts.capture = async ({ name }) => {
   }
   byName("files-close").click();
   found.closed = [byName("files").hidden, byName("studio").hidden];
+};
+
+acts.link = async ({ fragment }) => {
+  await started();
+  await finished(() => { location.hash = `#${fragment}`; });
+  Object.assign(found, { name: byName("given-name").textContent, file_disabled: byName("toml").disabled });
 };
 
 acts.given = async ({ fragment }) => {

@@ -101,11 +101,26 @@ def test_a_wrong_file_has_the_message_of_dumbbell_run(tmp_path: Path) -> None:
     assert str(alone.exception) == "--set: changes a scenario: give its FILE too"
 
 
-def test_a_link_holds_the_scenario() -> None:
+def test_a_link_holds_the_runs_and_no_file() -> None:
     packed = fragment(HOPS).removeprefix("given=")
     assert re.fullmatch(r"[\w-]+", packed)
     content = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
-    assert json.loads(content) == given(HOPS)
+    assert json.loads(content) == {**given(HOPS), "file": None}
+
+
+def packed(content: object) -> str:
+    """Pack a document for a link, as others may do."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    made = packer.compress(json.dumps(content).encode()) + packer.flush()
+    return f"given={base64.urlsafe_b64encode(made).decode().rstrip('=')}"
+
+
+def test_a_page_offers_no_file_of_a_link(engine: None, tmp_path: Path) -> None:  # noqa: ARG001
+    """The file of a link could differ from the plans that the page runs."""
+    crafted = packed({**given(HOPS), "file": 'name = "another scenario"'})
+    found = acted(write.page(), "link", tmp_path / "profile", {"fragment": crafted})
+    assert found["name"] == "two hops"
+    assert found["file_disabled"]
 
 
 def test_the_page_runs_each_cell_repetition_and_link(engine: None, tmp_path: Path) -> None:  # noqa: ARG001

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -17,7 +19,7 @@ from typing import Any
 
 from required import require_programs
 
-__all__ = ["posted", "probe"]
+__all__ = ["posted", "probe", "with_script"]
 
 MEASURES = """
 const root = document.documentElement;
@@ -64,14 +66,14 @@ def probe(page: Path, *, width: int = 1280, dark: bool = False, script: str = "n
     require_programs("chromium")
     value = f"await (async () => {script})()" if script.startswith("{") else script
     measure = MEASURES.replace("RESULT", f"result: {value}")
-    run = f"""<script>addEventListener("load", async () => {{
+    run = f"""addEventListener("load", async () => {{
         let answer;
         try {{ answer = await (async () => {{ {measure} }})(); }}
         catch (e) {{ answer = {{ error: String(e.stack) }}; }}
         parent.postMessage(JSON.stringify(answer), "*");
-    }});</script>"""
+    }});"""
     copy, frame = page.with_name(f"probe-{page.name}"), page.with_name(f"frame-{page.name}")
-    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{run}</body>"), encoding="utf-8")
+    copy.write_text(with_script(page.read_text(encoding="utf-8"), run), encoding="utf-8")
     # A frame, since a window has at least 500 pixels. The answer is an attribute, which --dump-dom prints.
     frame.write_text(
         f"""<!doctype html><html><body style="margin:0"><script>
@@ -90,6 +92,13 @@ def probe(page: Path, *, width: int = 1280, dark: bool = False, script: str = "n
     answer: dict[str, Any] = json.loads(unescape(found[1]))
     assert "error" not in answer, answer
     return answer
+
+
+def with_script(page: str, script: str, *, kind: str = "text/javascript", more: str = "") -> str:
+    """Add a script to the end of a page, and to its Content-Security-Policy, with ``more`` rules."""
+    hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = page.replace("; script-src ", f"; {more}script-src 'sha256-{hashed}' ", 1)
+    return page.replace("</body>", f'<script type="{kind}">{script}</script></body>')
 
 
 def posted(page: str, profile: Path, *, files: Mapping[str, Path] | None = None, timeout_s: float = 300.0) -> Any:

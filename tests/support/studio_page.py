@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from browser import posted
+from browser import posted, with_script
 from dumbbell.studio import write
 from required import require, require_programs
 
@@ -56,7 +56,7 @@ def acted(
     """Open a page, act on it as ``studio_driver.mjs`` does, and return what was found."""
     driver = (SCRIPTS / "studio_driver.mjs").read_text(encoding="utf-8").replace("export ", "")
     script = f"{driver}act({json.dumps(name)}, {json.dumps(given)});"
-    page = page.replace("</body>", f'<script type="module">{script}</script></body>')
+    page = with_script(page, script, kind="module", more="connect-src 'self'; ")
     found = posted(page, profile, files=files)
     assert isinstance(found, dict)
     assert found["errors"] == []

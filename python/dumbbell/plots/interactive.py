@@ -20,7 +20,7 @@ from dumbbell.plots.dodge import dodged
 from dumbbell.plots.downsample import COLUMNS, merged, thin
 from dumbbell.plots.spec import FEWEST_BOX, MANY_EVENTS, Curve, Floats, Grid, Panel, Picture, Span
 from dumbbell.plots.style import DASHES, INK, MUTED, SHADE, look
-from dumbbell.plots.web import dark_colors, pack, script, style
+from dumbbell.plots.web import dark_colors, pack, policy, script, style
 
 __all__ = ["as_json", "colors", "figure", "page"]
 
@@ -264,13 +264,14 @@ def page(pictures: Sequence[Picture]) -> str:
             f'<script type="application/json" class="figure-data" data-for="f{place}">{as_json(described)}</script>'
             f"<figcaption>{reading}{small}</figcaption></figure>"
         )
+    drawing = script()
     head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta charset="utf-8">{policy(drawing)}<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:,"><title>{html.escape(pictures[0].title)}</title>'
         f"<style>{style()}{colors(figures)}{PAGE}</style>"
     )
     without = "<noscript><p>This figure needs JavaScript. The same figure as .svg or .png doesn't.</p></noscript>"
-    body = f"<main>{without}{''.join(parts)}</main><script>{script()}</script>"
+    body = f"<main>{without}{''.join(parts)}</main><script>{drawing}</script>"
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 

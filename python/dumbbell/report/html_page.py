@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from dumbbell.plots.interactive import as_json, colors, figure
-from dumbbell.plots.web import script, style
+from dumbbell.plots.web import policy, script, style
 from dumbbell.report.content import Content
-from dumbbell.report.template import template
+from dumbbell.report.template import CONTENTS, template
 from dumbbell.results.frames.export import write_csv
 
 if TYPE_CHECKING:
@@ -39,13 +39,15 @@ def page(content: Content, drawn: Sequence[Drawn]) -> str:
     """Write the page."""
     described, figures, linked = _figures(drawn, content.figure_bytes)
     tables = [{"title": t.title, "rows": _table(t.frame, t.name, t.title, ROWS)} for t in content.tables]
+    scripts = [script(TABLES), CONTENTS.read_text(encoding="utf-8")]
     return template("report.html").render(
         content=content,
         figures=figures,
         linked=linked,
         tables=tables,
         style=style() + colors(described),
-        script=script(TABLES),
+        scripts=scripts,
+        policy=policy(*scripts),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from dumbbell.common.extras import require
@@ -10,7 +11,10 @@ from dumbbell.common.words import counted
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["template"]
+__all__ = ["CONTENTS", "template"]
+
+CONTENTS = files("dumbbell.report") / "templates" / "contents.js"
+"""The script that opens and closes a page's contents."""
 
 
 def template(name: str) -> Template:

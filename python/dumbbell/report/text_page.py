@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dumbbell.plots.web import style
+from dumbbell.plots.web import policy, style
 from dumbbell.report.markdown_html import html, sections
-from dumbbell.report.template import template
+from dumbbell.report.template import CONTENTS, template
 
 __all__ = ["text_page"]
 
@@ -19,6 +19,14 @@ def text_page(title: str, subtitle: str, facts: Sequence[tuple[str, str]], text:
     DumbbellError
         If jinja2 isn't installed.
     """
+    script = CONTENTS.read_text(encoding="utf-8")
     return template("text.html").render(
-        title=title, subtitle=subtitle, facts=facts, sections=sections(text), body=html(text), style=style()
+        title=title,
+        subtitle=subtitle,
+        facts=facts,
+        sections=sections(text),
+        body=html(text),
+        style=style(),
+        script=script,
+        policy=policy(script),
     )

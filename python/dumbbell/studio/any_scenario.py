@@ -73,16 +73,17 @@ def _refuse_above(name: str, noun: str, count: int, most: int, remedy: str = "")
 
 
 def fragment(scenario: Scenario) -> str:
-    """Return the part of a link behind ``#`` that holds a scenario.
+    """Return the part of a link behind ``#`` that holds a scenario's runs.
 
-    It is `given` as JSON, compressed [RFC 1951], in base64url [RFC 4648 §5].
+    It is `given` without the scenario file, as JSON, compressed [RFC 1951], in base64url [RFC 4648 §5]. A page can't
+    make plans of a file: a file in a link could differ from the plans that it runs.
 
     Raises
     ------
     DumbbellError
         As `given`.
     """
-    text = json.dumps(given(scenario), ensure_ascii=False).encode()
+    text = json.dumps(given(scenario) | {"file": None}, ensure_ascii=False).encode()
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(text) + packer.flush()
     return f"given={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"

@@ -14,7 +14,7 @@ from typing import Any
 
 from dumbbell import _core, registry
 from dumbbell.exceptions import DumbbellError
-from dumbbell.plots.web import CHARTS, bundle, style
+from dumbbell.plots.web import CHARTS, bundle, policy, style
 from dumbbell.studio.presets import PRESETS
 from dumbbell.studio.settings import FLOW, MOST_FLOWS, PATH, fields
 from dumbbell.studio.templates import templates
@@ -96,8 +96,9 @@ def page(given: Mapping[str, Any] | None = None) -> str:
         "wasm": _packed(wasm.read_bytes()),
         "worker": bundle([engine, *_modules(WORKER)]),
         "files_worker": text["parquet/parquet.min.js"] + bundle([engine, *_modules(FILES_WORKER)]),
-        "script": bundle([*CHARTS, *_modules(PAGE)]),
+        "script": f"{bundle([*CHARTS, *_modules(PAGE)])}start();\n",
     }
+    parts["policy"] = policy(parts["script"], engine=True)
     if any("</script" in parts[name].lower() for name in ("worker", "files_worker", "script")):
         raise AssertionError("a script can't have its own end tag as text")
     return re.sub(r"\{\{ (\w+) \}\}", lambda hole: parts[hole[1]], text["page/studio.html"])

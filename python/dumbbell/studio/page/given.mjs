@@ -21,12 +21,12 @@ export async function unpacked(text) {
   return checked(JSON.parse(await new Blob(parts).text()));
 }
 
-/** A scenario with all its parts. */
+/** A scenario with all its parts, but for its file: nothing shows that a file in a link belongs to its plans. */
 function checked(given) {
   const isText = (value) => typeof value === "string";
   const isCell = (cell) => [cell?.label, cell?.before, cell?.after].every(isText) && cell.seeds?.length > 0 && cell.seeds.every(isText);
   if (!isText(given?.name) || !given.cells?.length || !given.cells.every(isCell)) throw new Error("it has no scenario");
-  return given;
+  return { ...given, file: null };
 }
 
 /** The plan of a run as text. */

@@ -314,6 +314,7 @@ export function open(model, worker, wasm) {
   });
   if (model.given?.predict) prediction.begin();
   addEventListener("hashchange", fromLink);
+  document.querySelector("form.settings").addEventListener("submit", (event) => event.preventDefault());
   worker.postMessage({ kind: "engine", bytes: wasm }, [wasm.buffer]);
   return app;
 }
