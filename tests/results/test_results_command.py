@@ -64,7 +64,7 @@ def test_a_text_in_csv_is_no_formula() -> None:
     assert write_csv(frame).splitlines() == ["name,value", "'=1+1,-1.0", "'@x,2.0", "'-a,3.0", "plain,4.0"]
 
 
-def test_verify_makes_damaged_runs_again(cli: Cli, kept: Path) -> None:
+def test_verify_finds_damaged_runs_and_makes_them_again_on_request(cli: Cli, kept: Path) -> None:
     flows = Results.load(kept).flows
     assert "4 runs, all whole" in out(cli("results", "verify", str(kept)))
     [batch] = (kept / "runs").iterdir()
@@ -72,7 +72,12 @@ def test_verify_makes_damaged_runs_again(cli: Cli, kept: Path) -> None:
     rows.with_columns(run=pl.col("run").str.replace('"drops": 0', '"drops": 1')).write_parquet(batch)
     summary = cli("results", str(kept))
     assert "4 stored runs left out as damaged" in summary.stderr and "4 missing" in summary.stdout
+    before = {file: file.read_bytes() for file in kept.rglob("*") if file.is_file()}
     done = cli("results", "verify", str(kept))
+    assert (done.returncode, done.stdout) == (1, f"{kept}: 4 runs missing or damaged: --repair makes them again\n")
+    assert before == {file: file.read_bytes() for file in kept.rglob("*") if file.is_file()}
+    assert cli("results", "verify", str(kept), "--jobs", "1").returncode == 2
+    done = cli("results", "verify", str(kept), "--repair", "--jobs", "1")
     assert "4 runs missing or damaged: making them again" in done.stderr and "all whole" in out(done)
     assert Results.load(kept).flows.equals(flows)
 

@@ -22,6 +22,6 @@ def load(directory: Path) -> Results:
     if found.damaged:
         output.note(
             f"{directory}: {counted(found.damaged, 'stored run')} left out as damaged: "
-            f"`dumbbell results verify {directory}` makes {'it' if found.damaged == 1 else 'them'} again"
+            f"`dumbbell results verify {directory} --repair` makes {'it' if found.damaged == 1 else 'them'} again"
         )
     return found

@@ -92,15 +92,19 @@ def export(
         out.write_text(text, encoding="utf-8")
 
 
-@front.command("verify", "dumbbell results verify results/sweep")
+@front.command("verify", "dumbbell results verify results/sweep", "dumbbell results verify results/sweep --repair")
 @directory_argument
+@click.option("--repair", "repairs", is_flag=True, help="Make damaged and missing runs again.")
 @front.jobs()
-def verify(directory: Path, jobs: int | None) -> None:
-    """Check every run, and make damaged and missing ones again."""
+@click.pass_context
+def verify(ctx: click.Context, directory: Path, repairs: bool, jobs: int | None) -> None:
+    """Check every run. The exit code is 1 if one is missing or damaged."""
     from dumbbell.common.words import counted
     from dumbbell.results import Results
     from dumbbell.results.running.repair_and_merge import missing, repair
 
+    if jobs is not None and not repairs:
+        raise click.UsageError("--jobs: only with --repair, which makes runs")
     found = Results.load(directory)
     for run in found.runs:  # reads every one
         del run
@@ -108,7 +112,11 @@ def verify(directory: Path, jobs: int | None) -> None:
     if not damaged and not left:
         output.line(f"{directory}: {counted(len(found), 'run')}, all whole")
         return
-    output.note(f"{directory}: {counted(left, 'run')} missing or damaged: making {'it' if left == 1 else 'them'} again")
+    them = "it" if left == 1 else "them"
+    if not repairs:
+        output.line(f"{directory}: {counted(left, 'run')} missing or damaged: --repair makes {them} again")
+        ctx.exit(1)
+    output.note(f"{directory}: {counted(left, 'run')} missing or damaged: making {them} again")
     with output.progress("runs") as moved:
         made = repair(directory, jobs=jobs, progress=moved)
     output.line(f"{directory}: {counted(len(made), 'run')}, all whole")
@@ -132,7 +140,7 @@ def merge(directory: Path, parts: tuple[Path, ...]) -> None:
     found = merged(directory, parts)
     if found.damaged:
         output.note(
-            f"{counted(found.damaged, 'damaged run')} left out: `dumbbell results verify {directory}` makes missing "
+            f"{counted(found.damaged, 'damaged run')} left out: `dumbbell results verify {directory} --repair` makes missing "
             "runs again"
         )
     _print_state(found, directory)
@@ -149,8 +157,8 @@ def merge(directory: Path, parts: tuple[Path, ...]) -> None:
         "--to": "`dumbbell results export DIR --out FILE`",
         "--verify": "`dumbbell results verify DIR`",
         "--merge": "`dumbbell results merge DIR PART...`",
-        "--jobs": "`dumbbell results verify DIR --jobs N`",
-        "-j": "`dumbbell results verify DIR --jobs N`",
+        "--jobs": "`dumbbell results verify DIR --repair --jobs N`",
+        "-j": "`dumbbell results verify DIR --repair --jobs N`",
     },
 )
 @click.argument("directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept.")
