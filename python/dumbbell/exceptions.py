@@ -35,7 +35,7 @@ def bounded(message: str) -> str:
     Examples
     --------
     >>> len(bounded(f"name: '{'a b ' * 1000}' given: must be shorter"))
-    235
+    234
     """
     lines = (_VALUE.sub(_shortened, line) for line in message.split("\n"))
     return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines)
@@ -72,7 +72,8 @@ class Problem:
     file: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        place = self.place if len(self.place) <= LONGEST_VALUE else f"{self.place[:LONGEST_VALUE]}..."
+        return f"{place}: {self.message}" if place else self.message
 
 
 class ScenarioError(DumbbellError):

@@ -176,3 +176,22 @@ def test_a_scenario_that_memory_cannot_hold_is_one_line(tmp_path: Path) -> None:
     call = [sys.executable, "-c", SHORT_OF_MEMORY, str(tmp_path / "small.toml"), str(tmp_path / "large.toml")]
     done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: out of memory\n")
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv.pop()) * 1_000_000,) * 2)
+from dumbbell.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("megabytes", [200, 300, 350, 400, 450, 500])
+def test_a_run_without_memory_has_no_traceback(tmp_path: Path, megabytes: int) -> None:
+    """Libraries are loaded, or not, and allocate in turn; where one ends the process, Python can state nothing."""
+    (tmp_path / "s.toml").write_text(SHORT)
+    arguments = ["run", str(tmp_path / "s.toml"), "--trace", "--out", str(tmp_path / "out"), str(megabytes)]
+    done = subprocess.run([sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    if "error: " in done.stderr and "OpenBLAS" not in done.stderr:
+        assert "out of memory" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 
 import polars as pl
 import pytest
@@ -46,3 +47,9 @@ def test_others_pass(error: BaseException) -> None:
 def test_panics_are_known() -> None:
     assert is_panic(panic()) and means_no_memory(panic())
     assert not is_panic(ValueError("x"))
+
+
+def test_a_library_that_is_half_loaded_had_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not means_no_memory(NameError("name 'x' is not defined"))
+    monkeypatch.delitem(sys.modules, "polars._plr")
+    assert means_no_memory(NameError("name 'PySeries' is not defined"))

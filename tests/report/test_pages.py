@@ -281,16 +281,18 @@ await fetch("/", { method: "POST", body: JSON.stringify({ blocked, broken: windo
 @pytest.mark.parametrize("kind", ["figure", "report", "text", "studio"])
 def test_a_page_runs_its_own_scripts_and_reaches_nothing(kind: str, tmp_path: Path, kept_capture: Path) -> None:
     picture = Picture("p", "t", "r", [Panel("a", "x", "y", [Curve("c", "c", np.arange(3.0), np.arange(3.0))])])
-    made = {
+    makers: dict[str, Callable[[], str]] = {
         "figure": lambda: page([picture]),
         "report": lambda: write_capture_report(analyze(kept_capture), tmp_path / "out", "again").read_text(),
         "text": lambda: text_page("t", "s", [], "## a"),
         "studio": studio_page,
-    }[kind]()
+    }
     scripts = {"script-src", "script-src-attr", "script-src-elem"}
     expected = {"connect-src", "form-action", "frame-src", "img-src", *scripts}
     script = ATTACKS.replace("EXPECTED", str(len(expected)))
-    found = posted(with_script(made, script, kind="module", more="connect-src 'self'; "), tmp_path / "profile")
+    found = posted(
+        with_script(makers[kind](), script, kind="module", more="connect-src 'self'; "), tmp_path / "profile"
+    )
     assert found["broken"] is None
     assert expected <= set(found["blocked"])
 

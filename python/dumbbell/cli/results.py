@@ -140,8 +140,8 @@ def merge(directory: Path, parts: tuple[Path, ...]) -> None:
     found = merged(directory, parts)
     if found.damaged:
         output.note(
-            f"{counted(found.damaged, 'damaged run')} left out: `dumbbell results verify {directory} --repair` makes missing "
-            "runs again"
+            f"{counted(found.damaged, 'damaged run')} left out: `dumbbell results verify {directory} --repair` makes "
+            "missing runs again"
         )
     _print_state(found, directory)
 

@@ -27,9 +27,15 @@ def is_panic(error: BaseException) -> bool:
 
 def means_no_memory(error: BaseException) -> bool:
     """Return True if memory was missing."""
-    return isinstance(error, MemoryError) or (
-        (isinstance(error, ImportError | OSError | RuntimeError) or is_panic(error))
-        and any(words in str(error).lower() for words in _NO_MEMORY)
+    # polars goes on without its extension module where that can't be loaded, until it needs a name of it.
+    half_loaded = "polars" in sys.modules and "polars._plr" not in sys.modules
+    return (
+        isinstance(error, MemoryError)
+        or (half_loaded and isinstance(error, NameError))
+        or (
+            (isinstance(error, ImportError | OSError | RuntimeError) or is_panic(error))
+            and any(words in str(error).lower() for words in _NO_MEMORY)
+        )
     )
 
 

@@ -7,6 +7,6 @@ same scripts. A page needs no library and no network.
 from dumbbell.plots.web.assets import CHARTS, bundle, script, style
 from dumbbell.plots.web.colors import DARK_PAPER, contrast, dark_colors, on_dark
 from dumbbell.plots.web.packing import pack
-from dumbbell.plots.web.policy import policy
+from dumbbell.plots.web.security_policy import policy
 
 __all__ = ["CHARTS", "DARK_PAPER", "bundle", "contrast", "dark_colors", "on_dark", "pack", "policy", "script", "style"]
