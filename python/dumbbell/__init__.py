@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from dumbbell.results.runs.record import Run
     from dumbbell.results.statistics.changes import compare
     from dumbbell.scenario import Scenario, json_schema, load
+    from dumbbell.scenario.gate import allow_code
     from dumbbell.scenario.own.disciplines import register as register_discipline
-    from dumbbell.scenario.own.gate import allow_code
     from dumbbell.scenario.own.variants import register as register_variant
     from dumbbell.studies.catalog import study
 
@@ -81,7 +81,7 @@ _HOMES = {
     "dumbbell.registry": ("disciplines", "stacks", "variants"),
     "dumbbell.results": ("Results", "Run", "compare", "read_results", "run"),
     "dumbbell.scenario": ("Scenario", "json_schema", "load"),
-    "dumbbell.scenario.own.gate": ("allow_code",),
+    "dumbbell.scenario.gate": ("allow_code",),
     "dumbbell.studies": ("study",),
 }
 """The module of each public name."""

@@ -46,6 +46,7 @@ COMMANDS = [
     "results query {dir} 'SELECT * FROM flows'",
     "results export {dir} --table transfers",
     "results verify {dir}",
+    "results verify {dir} --repair",
     "results merge {fresh} {dir}",
     "results merge {dir} {other}",
     "stats {dir}",
@@ -58,7 +59,7 @@ COMMANDS = [
 ]
 FAST = [command for command in COMMANDS if not command.startswith(("report", "plot {dir} --kind lines"))]
 """Those that draw nothing from whole results."""
-WRITES = ("results verify", "results merge", "run")
+WRITES = ("results verify {dir} --repair", "results merge", "run")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dumbbell import mahimahi
+from dumbbell.common.documents import read_json
 from dumbbell.kernel.programs import program_outputs
 from dumbbell.kernel.ssh import hosts
 from dumbbell.results.store import manifests
@@ -67,7 +68,7 @@ def test_the_files_themselves_are_read(tmp_path: Path) -> None:
     place.write_text(HOSTS)
     assert [machine.role for machine in hosts.read(place).machines] == ["client", "server"]
     place.write_text(json.dumps(MANIFEST))
-    assert manifests.checked(manifests.read(place.read_bytes()), 3) == MANIFEST
+    assert manifests.checked(read_json(place.read_bytes()), 3) == MANIFEST
     place.write_text(MAHIMAHI)
     assert mahimahi.read(place)
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell import DumbbellError, Scenario, mahimahi
+from dumbbell.common.documents import read_json
 from dumbbell.kernel.programs import program_outputs
 from dumbbell.kernel.ssh import hosts
 from dumbbell.plan.text import plan_text
@@ -157,7 +158,7 @@ def read(kind: str, content: bytes) -> bool:
         "scenario": _read_scenario,
         "hosts": hosts.read,
         "mahimahi": mahimahi.read,
-        "manifest": lambda place: manifests.checked(manifests.read(place.read_bytes()), 3),
+        "manifest": lambda place: manifests.checked(read_json(place.read_bytes()), 3),
     }
     try:
         _in_file(content, readers[kind])

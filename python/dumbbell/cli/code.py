@@ -29,7 +29,7 @@ def option() -> Callable[[F], F]:
 
 def announced(*, refuse: bool = False) -> AbstractContextManager[None]:
     """Name code within the block before it is loaded; DumbbellError instead if it is refused."""
-    from dumbbell.scenario.own import gate
+    from dumbbell.scenario import gate
 
     return gate.guarded(_Gate(refuse=refuse))
 

@@ -39,8 +39,8 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     """
     from dumbbell import _core
     from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario.gate import allow_code
     from dumbbell.scenario.own import disciplines as own_disciplines
-    from dumbbell.scenario.own.gate import allow_code
 
     given = own_code.parameters_of(parameters)
     with output.reserved(as_json), allow_code():

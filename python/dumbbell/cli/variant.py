@@ -44,8 +44,8 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     from dumbbell import _core
     from dumbbell.cli.variant_trials import trials
     from dumbbell.exceptions import DumbbellError
+    from dumbbell.scenario.gate import allow_code
     from dumbbell.scenario.own import variants as own_variants
-    from dumbbell.scenario.own.gate import allow_code
 
     given = own_code.parameters_of(parameters)
     key = own_code.kind(source)

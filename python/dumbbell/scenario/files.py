@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from dumbbell.common.reading import read_bytes
-from dumbbell.scenario.own import gate
+from dumbbell.scenario import gate
 
 __all__ = ["Files", "beside", "current", "digest", "resolve"]
 

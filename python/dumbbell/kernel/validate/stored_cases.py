@@ -20,8 +20,7 @@ from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.kernel.validate.cases import Case, built_in
 from dumbbell.kernel.validate.measurements import Measured
-from dumbbell.scenario import Scenario
-from dumbbell.scenario.own import gate
+from dumbbell.scenario import Scenario, gate
 
 __all__ = ["load", "store"]
 

@@ -34,6 +34,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dumbbell import _core
 from dumbbell.backends import Finished
+from dumbbell.common.documents import read_json
+from dumbbell.common.failures import writing
 from dumbbell.common.formats import newer
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.exceptions import DumbbellError, ResultsError
@@ -102,7 +104,7 @@ class Store:
                 self._lock.close()
 
     def _begin(self, scenario: Scenario, backend: str) -> None:
-        with self._writing():
+        with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             if self.is_begun():
                 self.check_same(scenario, backend)
@@ -144,7 +146,7 @@ class Store:
         self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, Callable[[Path], object]]], runs: int
     ) -> None:
         """Write the tables, each by its function, and the end of the manifest. The tables have so many runs."""
-        with self._writing():
+        with writing(self.path):
             self.runs.finish()
             tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
             for name, write in frames:
@@ -153,19 +155,11 @@ class Store:
                     tables[name] = hash_of(table)
             self._write_manifest(scenario, backend, finished=_now(), tables=tables)
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Turn the errors of a full disk, or of a directory that can't be written, into ResultsError."""
-        try:
-            yield
-        except OSError as e:
-            raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
-
     def manifest(self) -> dict[str, Any]:
         """Read the manifest. One that is lost, or can't be read, is put together again from the runs."""
         why = None
         try:
-            return manifests.checked(manifests.read(self._folder.read(MANIFEST)), FORMAT)
+            return manifests.checked(read_json(self._folder.read(MANIFEST)), FORMAT)
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as e:
@@ -314,13 +308,13 @@ class Store:
 
     def keep(self, finished: Finished, cell: int, key: str) -> None:
         """Write a finished run of a cell, its series and captures first."""
-        with self._writing():
+        with writing(self.path):
             self._keep_run_files(RunFiles.of(finished), key)
             self.runs.keep(cell, UnreadRun.of(finished, key).read())
 
     def keep_stored(self, runs: Sequence[StoredRun], files: Mapping[str, PackedFiles | MovedFiles]) -> None:
         """Write finished runs that are text already; first their series and captures, by key."""
-        with self._writing():
+        with writing(self.path):
             for key, made in files.items():
                 self._keep_run_files(made.files(), key)
             self.runs.keep_stored(runs)
@@ -351,7 +345,7 @@ class Store:
 
     def copy_files(self, source: Store, key: str) -> None:
         """Copy the series and captures of a run from another directory."""
-        with self._writing():
+        with writing(self.path):
             for place in (f"series/{key}", f"captures/{key}"):
                 for file in source._folder.entries(place, ""):
                     with source._folder.open(file, LARGEST_FILE) as content:

@@ -21,9 +21,8 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from dumbbell.registry import unknown
-from dumbbell.scenario import files
+from dumbbell.scenario import files, gate
 from dumbbell.scenario.base import Part, Text, problem
-from dumbbell.scenario.own import gate
 
 __all__ = [
     "KEYS",
