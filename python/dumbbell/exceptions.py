@@ -43,7 +43,10 @@ def bounded(message: str) -> str:
 
 def _shortened(found: re.Match[str]) -> str:
     quote, text, end = found.groups() if found[1] else ("", found[0], "")
-    return found[0] if len(text) <= LONGEST_VALUE else f"{quote}{text[:LONGEST_VALUE]}...{end}"
+    if len(text) <= LONGEST_VALUE:
+        return found[0]
+    half = LONGEST_VALUE // 2  # the end of a path says the most
+    return f"{quote}{text[:LONGEST_VALUE]}...{end}" if quote else f"{text[:half]}...{text[-half:]}"
 
 
 class DumbbellError(Exception):

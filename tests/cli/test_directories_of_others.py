@@ -141,7 +141,10 @@ def a_link(to: str, place: Path, outside: Path) -> None:
 
 
 def a_device(place: Path, _outside: Path) -> None:
-    os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+    try:
+        os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:  # only root makes devices
+        os.mkfifo(place)
 
 
 def a_socket(place: Path, _outside: Path) -> None:
@@ -159,11 +162,8 @@ REPLACED: dict[str, Callable[[Path, Path], object]] = {
 }
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
 @pytest.mark.parametrize("kind", list(REPLACED))
 def test_an_entry_that_is_no_file_and_no_folder_is_refused(whole: Path, received: Path, kind: str) -> None:
-    if kind == "device" and os.geteuid() != 0:
-        pytest.skip("only root makes devices")
     before = content(received / "outside"), content(whole / "other")
     for entry in entries(whole):
         place = received / "dir" / entry
@@ -193,7 +193,6 @@ def test_an_empty_or_huge_file_is_a_line_at_most(whole: Path, received: Path, si
         shutil.copytree(whole / "dir", received / "dir")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links of Unix")
 @pytest.mark.parametrize(
     "entry", ["runs", "runs/reno.build", "figures", "tables/flows.csv", "study.json", "report.html"]
 )
@@ -211,7 +210,6 @@ def test_a_studys_directory_with_a_link_is_refused(tmp_path: Path, entry: str, c
     assert content(tmp_path / "outside") == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links of Unix")
 def test_stored_cases_are_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("kept")
     (tmp_path / "dir").mkdir()
