@@ -92,11 +92,15 @@ def read(file: str | Path) -> Hosts:
     """
     path = Path(file)
     try:
-        document = read_toml(read_text(path, MOST_BYTES))
+        text = read_text(path, MOST_BYTES)
     except OSError as e:
         raise BackendError(f"{path}: {e.strerror or e}") from None
-    except ValueError as e:  # too large, not UTF-8, not TOML
+    except ValueError as e:  # too large, not UTF-8
         raise BackendError(f"{path}: not a hosts file: {e}") from None
+    try:
+        document = read_toml(text)
+    except ValueError as e:
+        raise BackendError(f"{path}: not valid TOML: {e}") from None
     return _Reader(str(path)).hosts(document)
 
 

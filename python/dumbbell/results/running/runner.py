@@ -15,7 +15,7 @@ from dumbbell.backends import backend as by_name
 from dumbbell.common.failures import writing
 from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
-from dumbbell.exceptions import DumbbellError
+from dumbbell.exceptions import BackendError, DumbbellError
 from dumbbell.registry import unknown
 from dumbbell.results.results import Results
 from dumbbell.results.running import worker_runs
@@ -152,18 +152,19 @@ def _in(
 @contextmanager
 def _going_on(store: Store, how: _How) -> Iterator[_How]:
     """Let an exception that ends the runs, an interrupt too, state how many are kept and how to go on."""
-    state: list[str] = []
+    state: list[tuple[int, int]] = []
 
     def moved(done: int, total: int) -> None:
-        state[:] = [f"{done} of {counted(total, 'run')} kept in {store.path}: the same command continues"]
+        state[:] = [(done, total)]
         if how.progress is not None:
             how.progress(done, total)
 
     try:
         yield replace(how, progress=moved)
     except BaseException as e:
-        for sentence in state:
-            e.add_note(sentence)
+        for done, total in state:
+            if done or not isinstance(e, BackendError):  # a run that fails at once is nothing to go on with
+                e.add_note(f"{done} of {counted(total, 'run')} kept in {store.path}: the same command continues")
         raise
 
 
