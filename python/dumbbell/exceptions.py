@@ -45,8 +45,13 @@ def _shortened(found: re.Match[str]) -> str:
     quote, text, end = found.groups() if found[1] else ("", found[0], "")
     if len(text) <= LONGEST_VALUE:
         return found[0]
-    half = LONGEST_VALUE // 2  # the end of a path says the most
-    return f"{quote}{text[:LONGEST_VALUE]}...{end}" if quote else f"{text[:half]}...{text[-half:]}"
+    return f"{quote}{text[:LONGEST_VALUE]}...{end}" if quote else _ends(text)
+
+
+def _ends(path: str) -> str:
+    """Leave out the middle of a long path: its end says the most."""
+    half = LONGEST_VALUE // 2
+    return path if len(path) <= LONGEST_VALUE else f"{path[:half]}...{path[-half:]}"
 
 
 class DumbbellError(Exception):
@@ -75,8 +80,7 @@ class Problem:
     file: str | None = None
 
     def __str__(self) -> str:
-        place = self.place if len(self.place) <= LONGEST_VALUE else f"{self.place[:LONGEST_VALUE]}..."
-        return f"{place}: {self.message}" if place else self.message
+        return f"{_ends(self.place)}: {self.message}" if self.place else self.message
 
 
 class ScenarioError(DumbbellError):

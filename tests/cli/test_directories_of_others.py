@@ -27,6 +27,8 @@ from dumbbell.cli import app
 from dumbbell.kernel.validate import stored_cases
 from dumbbell.results.runs.run_text import check_of
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = {
     "name": "received",
     "duration": "50 ms",
@@ -328,7 +330,7 @@ def test_a_batch_that_lacks_a_column_or_its_rows_is_a_line(whole: Path, received
     tried(received, whole)
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("MUTANTS", "6"))))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("MUTANTS", "4"))))
 @pytest.mark.parametrize("kind", ["manifest", "experiment", "run", "row", "table", "names", "journal"])
 def test_documents_with_other_values_are_a_line_at_most(whole: Path, received: Path, kind: str, seed: int) -> None:
     draw = random.Random(f"{kind} {seed}")

@@ -11,6 +11,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.results.results import Results
 from dumbbell.results.running.runner import Progress, run
 from dumbbell.results.runs.run_list import Runs
+from dumbbell.results.runs.run_text import StoredRun
 from dumbbell.results.store.directory import Store
 from dumbbell.scenario import Scenario
 
@@ -70,8 +71,8 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
                 store, runs = next((store, runs) for store, runs in found if place in runs)
                 run_ = runs.get(place)
                 into.copy_files(store, run_.key)
-                into.runs.keep(place[0], run_)
-            into.runs.close(part)
+                into.keep_stored([StoredRun.of(place[0], run_)], {})
+            into.close(part)
         merged = Results(scenario, Runs(log, log.places()), store=into)
         into.finish(scenario, backend, merged.made_frames(), len(merged))
     results = Results.load(target)

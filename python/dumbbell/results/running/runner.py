@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 
 from dumbbell.backends import Backend, Finished, Job, Table
 from dumbbell.backends import backend as by_name
-from dumbbell.common.failures import writing
 from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
 from dumbbell.exceptions import BackendError, DumbbellError
@@ -144,8 +143,7 @@ def _in(
     store = Store(out)
     with _going_on(store, how) as followed, store.open(scenario, backend.name):
         results = _run(scenario, backend, store, only, followed)
-        with writing(store.path):
-            store.finish(scenario, backend.name, results.made_frames(), len(results))
+        store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
 
 
@@ -231,7 +229,7 @@ class _Making:
                 for part in map(self.log.part, cells):
                     expected[part] -= 1
                     if last and not expected[part]:
-                        self._close(part)
+                        (self.store or self.log).close(part)
                 done += len(cells)
                 if self.how.progress is not None:
                     self.how.progress(done, total)
@@ -261,8 +259,7 @@ class _Making:
     def _keep_finished(self, batch: FinishedRuns) -> None:
         """Keep the finished runs of a batch."""
         if self.store is not None:
-            with writing(self.store.path):
-                self.store.keep_stored(batch.runs, batch.files)
+            self.store.keep_stored(batch.runs, batch.files)
         else:
             for run in batch.runs:
                 self.log.add(run.cell, run)
@@ -279,15 +276,7 @@ class _Making:
     def close(self, settled: Iterable[int], open_: Iterable[int]) -> None:
         """Store the parts of settled cells that have no other cells."""
         for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
-            self._close(part)
-
-    def _close(self, part: int) -> None:
-        """Store a part whose runs are all made."""
-        if self.store is None:
-            self.log.close(part)
-            return
-        with writing(self.store.path):
-            self.store.runs.close(part)
+            (self.store or self.log).close(part)
 
     def _keep(self, finished: Finished) -> None:
         """Keep a finished run."""
@@ -295,8 +284,7 @@ class _Making:
         if finished.facts:  # the simulator's runs have none, and don't depend on their order
             finished.facts["order"] = {"by": self.how.order, "place": self.places[cell, finished.job.repetition]}
         if self.store is not None:
-            with writing(self.store.path):
-                self.store.keep(finished, cell, key)
+            self.store.keep(finished, cell, key)
         else:
             self.log.add(cell, UnreadRun.of(finished, key))
             if finished.tables:

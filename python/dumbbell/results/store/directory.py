@@ -319,6 +319,11 @@ class Store:
                 self._keep_run_files(made.files(), key)
             self.runs.keep_stored(runs)
 
+    def close(self, part: int) -> None:
+        """Write the runs of a part as a batch; no more are expected for now."""
+        with writing(self.path):
+            self.runs.close(part)
+
     def folder_for_workers(self) -> AbstractContextManager[Path]:
         """Make a folder for files that other processes write: they move from there to their places."""
         return folder_of_files(self.path / TEMPORARY)

@@ -17,7 +17,6 @@ import hashlib
 import io
 import itertools
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -26,6 +25,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 
 from dumbbell.common.link_free_folder import LinkFreeFolder, size_text
+from dumbbell.common.numbers import whole
 from dumbbell.exceptions import ResultsError
 from dumbbell.results.runs.checked_run import is_place, read_run
 from dumbbell.results.runs.record import Run
@@ -37,7 +37,6 @@ __all__ = ["RunFolder", "hash_of", "unreadable"]
 
 RUNS = "runs"
 JOURNAL = f"{RUNS}/journal.jsonl"
-PART = re.compile(r"[0-9]{1,12}")
 LONGEST_LINE = 256_000_000
 """Bytes of the largest run that is read: one with half a million transfers."""
 LARGEST_JOURNAL = 8_000_000_000
@@ -100,7 +99,7 @@ class RunFolder:
         for line in lines:
             cell, _, rest = line.rstrip("\n").partition(" ")
             check, _, text = rest.partition(" ")
-            self._take(int(cell) if PART.fullmatch(cell) else None, check, text)
+            self._take(whole(cell), check, text)
         return self._log
 
     def _files(self) -> list[str]:
@@ -127,7 +126,8 @@ class RunFolder:
             rows = [(0, "", "")]
         for cell, check, text in rows:
             self._take(cell, check, text)
-        self._spoiled.setdefault(int(part) if PART.fullmatch(part) else -1, []).append(file)
+        number = whole(part)
+        self._spoiled.setdefault(-1 if number is None else number, []).append(file)
 
     def _journal_lines(self) -> list[str]:
         try:
