@@ -10,6 +10,8 @@ import pytest
 import dumbbell
 from dumbbell import Results, Scenario
 from dumbbell.results.frames import summary
+from dumbbell.results.runs import run_list
+from dumbbell.results.statistics.cell_statistics import spread
 
 DOCUMENT = {
     "name": "large",
@@ -46,3 +48,33 @@ def test_means_over_columns_are_those_over_runs(tmp_path: Path, monkeypatch: pyt
             for one, other in zip(left, right, strict=True):
                 # The order of a sum decides its last digits.
                 assert one == other if not isinstance(one, float) else math.isclose(one, other, rel_tol=1e-12)
+
+
+def test_runs_by_cell_are_the_same_whether_kept_or_read_when_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumbbell.run(Scenario.from_dict(DOCUMENT), out=tmp_path / "out")
+    results = Results.load(tmp_path / "out")
+    whole, changes = results.by_cell(), dumbbell.compare(results, results)
+    monkeypatch.setattr(run_list, "LARGE", 0)
+    read = results.by_cell()
+    assert all(isinstance(runs, list) for runs in whole)
+    assert not any(isinstance(runs, list) for runs in read)
+    assert [list(runs) for runs in read] == whole
+    assert [runs[1:] for runs in read] == [runs[1:] for runs in whole]
+    assert dumbbell.compare(results, results) == changes
+
+
+@pytest.mark.parametrize("metric", ["goodput_bps", "rtt_p95_ms", "utilization", "drops"])
+def test_statistics_read_the_columns_that_they_need(tmp_path: Path, metric: str) -> None:
+    dumbbell.run(Scenario.from_dict(DOCUMENT), out=tmp_path / "out")
+    results = Results.load(tmp_path / "out")
+    table, short = results.statistics(metric), spread(results, metric)
+    assert not {"flows", "queues", "transfers"} & set(vars(results))
+    assert table.columns[: len(short.columns) - 3] == short.columns[:-3]
+    for name in ("mean", "median", "sd"):
+        assert short[name].fill_null(-1.0).to_list() == pytest.approx(table[name].fill_null(-1.0).to_list(), rel=1e-12)
+    rows = results.flows if metric in results.flows.columns else results.queues
+    assert sorted(v for values in table["values"] for v in values if v is not None and not math.isnan(v)) == sorted(
+        rows[metric].drop_nulls()
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from functools import cached_property
@@ -351,12 +350,9 @@ class Results:
             return {}
         return {"slowdowns": self.slowdowns().to_dicts()}
 
-    def by_cell(self) -> list[list[Run]]:
-        """Return the runs of each cell, in the order of the sweep."""
-        groups: dict[str, list[Run]] = {}
-        for run in self.runs:
-            groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
-        return list(groups.values())
+    def by_cell(self) -> list[Sequence[Run]]:
+        """Return the runs of each cell, in the order of the sweep; the runs of a large sweep are read when used."""
+        return self.runs.by_cell()
 
     @property
     def repetitions(self) -> list[int]:

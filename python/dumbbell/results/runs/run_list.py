@@ -26,6 +26,8 @@ __all__ = ["PART", "AnyRun", "Place", "RunLog", "Runs", "Unpack", "pack"]
 
 PART = 512
 """Runs that are packed together, about."""
+LARGE = 2000
+"""Runs up to which all are kept as objects where they are used by cell."""
 UNPACKED = 4
 """Packed parts that are kept as objects, too."""
 
@@ -226,3 +228,32 @@ class Runs(Sequence[Run]):
     def _run(self, index: int) -> Run:
         run = self._log.get(self.places[index])
         return run if run.index == index else replace(run, index=index)
+
+    def by_cell(self) -> list[Sequence[Run]]:
+        """Return the runs of each cell, in the order in which the cells appear; those of many are read when used."""
+        numbers: dict[int, list[int]] = {}
+        for number, (cell, _) in enumerate(self.places):
+            numbers.setdefault(cell, []).append(number)
+        every = [_RunsOfCell(self, of_cell) for of_cell in numbers.values()]
+        return [list(of_cell) for of_cell in every] if len(self) <= LARGE else [*every]
+
+
+class _RunsOfCell(Sequence[Run]):
+    """Some runs of a sequence, read when they are used."""
+
+    def __init__(self, runs: Runs, numbers: Sequence[int]) -> None:
+        self._runs = runs
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        found = self._numbers[index]
+        return self._runs[found] if isinstance(found, int) else [self._runs[number] for number in found]

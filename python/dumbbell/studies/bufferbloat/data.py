@@ -166,7 +166,7 @@ class Curves:
     def __init__(self, results: Results, where: Callable[[Run], bool] = lambda _run: True) -> None:
         self.results = results
         names = _queues(results.scenario)
-        self._runs: dict[tuple[str, str], list[Run]] = {
+        self._runs: dict[tuple[str, str], Sequence[Run]] = {
             (names[str(label(runs[0].cell[QUEUE]))], str(runs[0].cell[VARIANT])): runs
             for runs in results.by_cell()
             if where(runs[0])
