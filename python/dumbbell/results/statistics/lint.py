@@ -161,13 +161,22 @@ def _varies(scenario: Scenario) -> bool:
     return any(default_jitters(scenario)) or _jittered(scenario)
 
 
+def _rows_by_name(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each flow over the repetitions of a cell."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in (row for run in runs for row in run.flows):
+        rows.setdefault(row["name"], []).append(row)
+    return rows
+
+
 def _nothing_delivered(pairs: Pairs) -> Iterator[LintWarning]:
     """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
     found: dict[str, list[tuple[float, Run]]] = {}
     for cell, runs in pairs:
         packet_s = 12_000 / min((link["rate_bps"] for link in build(cell.scenario)["links"]), default=1)
+        by_name = _rows_by_name(runs)
         for flow in runs[0].flows:
-            rows = [row for run in runs for row in run.flows if row["name"] == flow["name"]]
+            rows = by_name[flow["name"]]
             if flow["application"] != "ping" and not any(row["delivered_bytes"] for row in rows):
                 found.setdefault(flow["name"], []).append((packet_s, runs[0]))
     for name, of_name in found.items():
@@ -186,8 +195,9 @@ def _flows(pairs: Pairs) -> Iterator[LintWarning]:
     # Results of a kernel have its names, such as bbr for bbr1.
     known = {**variants, **{alias: v for v in variants.values() for alias in v.aliases}}
     for cell, runs in pairs:
+        by_name = _rows_by_name(runs)
         for flow in runs[0].flows:
-            rows = [row for run in runs for row in run.flows if row["name"] == flow["name"]]
+            rows = by_name[flow["name"]]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
             variant = known.get(flow["variant"])
             # Such a variant sends at a rate; its window is only an upper bound.

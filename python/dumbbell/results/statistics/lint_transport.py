@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from dumbbell import _core, registry
 from dumbbell.plan.build import build
@@ -113,11 +114,10 @@ def no_marks(cells: Cells) -> Iterator[LintWarning]:
 
 def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
     """Count the congestion marks at the queues on a flow's path, over all repetitions; 0 if it doesn't use ECN."""
-    number, flow = next(
-        ((n, flow) for n, flow in enumerate(cell.scenario.single_flows) if flow.name == name), (0, None)
-    )
-    if flow is None:
+    number = _numbers(cell).get(name)
+    if number is None:
         return 0
+    flow = cell.scenario.single_flows[number]
     stack = flow.endpoint_stack
     if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
         return 0
@@ -127,6 +127,12 @@ def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
     path = routes.path(plan["flows"][number]["from"], plan["flows"][number]["to"]) or []
     on_path = {links[n]["name"] for n in path}
     return sum(queue["marks"] for run in runs for queue in run.queues if queue["name"] in on_path)
+
+
+@lru_cache(maxsize=4)
+def _numbers(cell: Cell) -> dict[str, int]:
+    """Return the numbers of a cell's flows by name."""
+    return {flow.name: n for n, flow in enumerate(cell.scenario.single_flows)}
 
 
 def _needs_marks(flow: Flow) -> bool:
