@@ -289,6 +289,14 @@ def test_mutants_of_stored_files_never_change_a_run(whole: Path, tmp_path: Path)
             assert [run.stored() in stored for run in Results.load(place).runs] == [True] * 6
 
 
+def test_values_that_json_changes_are_those_of_their_cell(tmp_path: Path) -> None:
+    """A tuple of Python is a list in the stored run."""
+    swept = scenario(sweep={"network.bottleneck.outages": [({"at": "5 ms", "for": "2 ms"},), ()]})
+    dumbbell.run(swept, out=tmp_path / "out")
+    again = dumbbell.run(swept, out=tmp_path / "out")
+    assert [run.cell for run in again.runs] == [run.cell for run in Results.load(tmp_path / "out").runs]
+
+
 def test_a_damaged_series_is_an_error_that_names_it(tmp_path: Path) -> None:
     dumbbell.run(scenario(trace={"series": True}), out=tmp_path / "out")
     read = Results.load(tmp_path / "out")

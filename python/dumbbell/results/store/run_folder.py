@@ -242,7 +242,10 @@ class RunFolder:
                 found = pl.read_parquet(batch, columns=["cell", "check", "run"]).rows()
             return [self._checked(*row)[1] for row in found]
         except unreadable() as e:
-            raise ResultsError(f"{self._folder.path / file}: can't be read: {str(e).splitlines()[0]}") from None
+            raise ResultsError(
+                f"{self._folder.path / file}: can't be read: {str(e).splitlines()[0]}: remove the file, and "
+                f"`dumbbell results verify {self._folder.path} --repair` makes its runs again"
+            ) from None
 
     def _flows_of(self, cell: int) -> list[str]:
         """Return the names of a cell's flows. They follow from the values that its sweep gives to flows."""
@@ -257,7 +260,8 @@ class RunFolder:
         if not is_place(cell) or not isinstance(text, str) or check != check_of(cell, text):
             raise ValueError("another content than was stored")
         run, cells = read_run(text), self._scenario.cells
-        if cell < len(cells) and run.cell != cells.values_of(cell):
+        # JSON has no tuples, which a scenario of Python can have.
+        if cell < len(cells) and run.cell != json.loads(json.dumps(cells.values_of(cell))):
             raise ValueError(f"a run of another cell than {cell}")
         if run.seed != self._scenario.repetition_seed(run.repetition):
             raise ValueError(f"another seed than that of repetition {run.repetition}")
