@@ -1,8 +1,7 @@
-"""Directories that may come from others, such as results: read and written without following a link out of them.
+"""Directories that may come from others, such as results: links in them are never followed.
 
-Files are opened relative to the descriptor of the folder that they lie in [openat(2)], folder by folder from the
-directory on, none of them through a link. Where a system has no such calls (Windows), each part of a path is looked at
-before it is used.
+A file is opened relative to the descriptor of its folder [openat(2)], and each folder relative to the one above it.
+Systems without such calls (Windows) check the type of each folder of a path before they use it.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from dumbbell.exceptions import ResultsError
 __all__ = ["LinkFreeFolder", "size_text"]
 
 LARGEST = 256_000_000
-"""Bytes of the largest file that is read as a whole, unless told otherwise: the manifest of a million cells."""
+"""Default maximum size of a file that is read into memory, bytes: a manifest with a million cells has about as many."""
 DEEPEST = 12
-"""Folders within each other. A study's results have six."""
+"""Maximum depth of nested folders. The results of a study have six."""
 DESCRIPTORS = {os.open, os.mkdir, os.unlink, os.stat, os.rename} <= os.supports_dir_fd
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 FILE = NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""A FIFO doesn't block."""
+"""Flags for opening a file: no links, and a FIFO doesn't block."""
 
 
 class LinkFreeFolder:
@@ -48,12 +47,12 @@ class LinkFreeFolder:
         self._temporary = temporary
 
     def check(self, *names: str) -> None:
-        """Look at everything in the directory, or in some of its entries; ResultsError at the first link."""
+        """Check the types of all files and folders, or of those in some entries; ResultsError at the first link."""
         places = [self.path / name for name in names] or [self.path]
         if names:
             for place in places:
                 with suppress(FileNotFoundError):
-                    _look(place, place.lstat().st_mode)
+                    _check_type(place, place.lstat().st_mode)
         deep = len(self.path.parts) + DEEPEST
         folders = [place for place in places if place.is_dir()]
         while folders:
@@ -66,7 +65,7 @@ class LinkFreeFolder:
                         if entry.is_dir(follow_symlinks=False):
                             folders.append(Path(entry.path))
                         elif not entry.is_file(follow_symlinks=False):
-                            _look(Path(entry.path), entry.stat(follow_symlinks=False).st_mode)
+                            _check_type(Path(entry.path), entry.stat(follow_symlinks=False).st_mode)
             except FileNotFoundError:
                 continue  # another process has removed it
             except OSError as e:
@@ -95,7 +94,7 @@ class LinkFreeFolder:
     def read(self, name: str, most: int = LARGEST) -> bytes:
         """Read a regular file of at most ``most`` bytes."""
         with self.open(name, most) as file:
-            return file.read(most)
+            return file.read()
 
     def entries(self, name: str, ending: str = "") -> list[str]:
         """Return the sorted names, within the directory, of a folder's entries with this ending; [] without it."""
@@ -118,7 +117,7 @@ class LinkFreeFolder:
             pass
 
     def remove(self, name: str) -> None:
-        """Remove an entry with all that it holds; a link goes, its target stays."""
+        """Remove a file, or a folder with its content. Of a link, the link is removed and not its target."""
         try:
             with self._parent(name) as (folder, last):
                 if stat.S_ISDIR(os.stat(last, dir_fd=folder, follow_symlinks=False).st_mode):
@@ -129,7 +128,7 @@ class LinkFreeFolder:
             return
 
     def write(self, name: str, write: Callable[[Path], object]) -> None:
-        """Write a file apart, at the path that ``write`` gets, then put it into its place in one step."""
+        """Call ``write`` with the path of a temporary file, then rename that file to its name."""
         place = PurePosixPath(name)
         apart = f"{self._temporary or place.parent}/{place.name}.new"
         self.make(str(PurePosixPath(apart).parent))
@@ -139,11 +138,11 @@ class LinkFreeFolder:
             os.replace(new, last, src_dir_fd=temporary, dst_dir_fd=folder)
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a file of UTF-8 text in one step."""
+        """Write a file of UTF-8 text; see `write`."""
         self.write(name, lambda path: path.write_text(text, encoding="utf-8"))
 
     def append(self, name: str) -> BinaryIO:
-        """Open a file to add to its end; it is made if it doesn't exist."""
+        """Open a file to append to it; it is created if it doesn't exist."""
         with self._parent(name) as (folder, last):
             return self._opened(name, last, os.O_WRONLY | os.O_APPEND | os.O_CREAT, folder)
 
@@ -159,26 +158,28 @@ class LinkFreeFolder:
     # ------------------------------------------------------------ one door
 
     def _opened(self, name: str, last: str, flags: int, folder: int | None) -> BinaryIO:
+        if not DESCRIPTORS:  # there is no flag against links either
+            self.check(name)
         try:
             file = os.open(last, flags | FILE, 0o666, dir_fd=folder)
         except FileNotFoundError:
             raise
         except OSError:
-            self.check(name)  # says what it is, if it is no regular file
+            self.check(name)  # the clearer error, if it is no regular file
             raise
         mode = os.fstat(file).st_mode
         if not stat.S_ISREG(mode):
             os.close(file)
-            _look(self.path / name, mode)
+            _check_type(self.path / name, mode)
             raise ResultsError(f"{self.path / name}: a folder: a regular file is needed")
         return os.fdopen(file, "rb" if flags == os.O_RDONLY else "ab", buffering=-1)
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
-        """Yield what names an entry in the system's calls: the descriptor of its folder, and its name there."""
+        """Yield an entry's address for system calls: the descriptor of its folder, and its name in that folder."""
         *parts, last = PurePosixPath(name).parts
         if not DESCRIPTORS:
-            yield None, str(self._looked_at(parts, make=make) / last)
+            yield None, str(self._checked_folder(parts, make=make) / last)
             return
         folder = os.open(self.path, FOLDER)
         place = self.path
@@ -193,7 +194,7 @@ class LinkFreeFolder:
                 except FileNotFoundError:
                     raise
                 except OSError:
-                    _look(place, place.lstat().st_mode, folder=True)
+                    _check_type(place, place.lstat().st_mode, folder=True)
                     raise
                 os.close(folder)
                 folder = inner
@@ -201,17 +202,18 @@ class LinkFreeFolder:
         finally:
             os.close(folder)
 
-    def _looked_at(self, parts: list[str], *, make: bool) -> Path:
+    def _checked_folder(self, parts: list[str], *, make: bool) -> Path:
+        """Return the path of a folder. None of its parts is a link."""
         place = self.path
         for part in parts:
             place /= part
             if make:
                 place.mkdir(exist_ok=True)
-            _look(place, place.lstat().st_mode, folder=True)
+            _check_type(place, place.lstat().st_mode, folder=True)
         return place
 
 
-def _look(place: Path, mode: int, *, folder: bool = False) -> None:
+def _check_type(place: Path, mode: int, *, folder: bool = False) -> None:
     """Refuse what is neither a folder nor a regular file, or what isn't a folder."""
     kinds = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
