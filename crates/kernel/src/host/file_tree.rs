@@ -1,12 +1,13 @@
-//! The host's files as a program has them: read-only, and without the host's Unix sockets and FIFOs.
+//! The file tree of a program: the host's files, read-only, without the host's Unix sockets and FIFOs.
 //!
-//! A read-only mount doesn't prevent a program from connecting to a Unix socket or from writing to a FIFO. An overlay
-//! does, also for those that are made later: its inodes are its own, so that a socket or FIFO in it is another one than
-//! that of the host's processes [Linux fs/overlayfs/inode.c, ovl_fill_inode]. So each directory becomes an overlay of
-//! itself. An overlay lacks the file systems that are mounted in it. A directory with such therefore stays as it is;
-//! the directories in it become overlays, its sockets and FIFOs the null device.
+//! A program can connect to a Unix socket and write to a FIFO on a read-only mount. On an overlay it can't, even if
+//! the socket is created later: an overlay has its own inodes, so its sockets and FIFOs aren't those of the host's
+//! processes [Linux fs/overlayfs/inode.c ovl_fill_inode]. So an overlay of each directory is mounted over it.
 //!
-//! Temporary files of others are hidden.
+//! An overlay doesn't contain file systems that are mounted in its directory. A directory with such mounts is kept:
+//! overlays are mounted over its subdirectories, and the null device over its sockets and FIFOs.
+//!
+//! Directories of temporary files are empty.
 
 use super::sandbox::failed;
 use crate::sys;
@@ -22,7 +23,7 @@ const EMPTY: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Directories that have no socket (`/sys`), or that `sandbox` mounts anew.
 const OTHERS: [&str; 4] = ["/dev", "/proc", "/run", "/sys"];
 
-/// Closes the tree of files. `empty` is an empty directory on a file system of its own, `null` the null device.
+/// Mounts the file tree. `empty` is an empty directory on its own file system, `null` the null device.
 pub(super) fn close(empty: &str, null: &str) -> Result<()> {
     sys::read_only_tree("/").map_err(failed("read-only files (Linux 5.12 or later is needed)"))?;
     let tree = Tree { mounts: mounts()?, empty, null };
@@ -43,7 +44,7 @@ impl Tree<'_> {
     fn within(&self, directory: &Path) -> Result<()> {
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
-            // Of the file that is mounted there, if one is. What can't be examined can't be reached by a program either.
+            // Metadata of the mounted file, if there is a mount. A program can't reach a file without metadata.
             let Ok(about) = fs::symlink_metadata(&path) else { continue };
             if OTHERS.iter().chain(&EMPTY).any(|other| path == Path::new(other)) {
                 continue;

@@ -20,7 +20,7 @@ struct MountAttr {
 
 /// `_LINUX_CAPABILITY_VERSION_3` [Linux include/uapi/linux/capability.h].
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
-/// `KEYCTL_JOIN_SESSION_KEYRING` [Linux include/uapi/linux/keyctl.h].
+/// `KEYCTL_JOIN_SESSION_KEYRING` [Linux security/keys/keyctl.c keyctl_join_session_keyring].
 const JOIN_SESSION_KEYRING: libc::c_int = 1;
 /// Above the largest capability.
 const CAPABILITIES: libc::c_ulong = 64;
@@ -88,8 +88,8 @@ pub(crate) fn mount_empty(place: impl AsRef<OsStr>) -> Result<()> {
     mount_raw(Some("tmpfs"), place, Some("tmpfs"), CLOSED, "size=4k,mode=755")
 }
 
-/// Mounts an overlay of a directory over it. Without a writable layer an overlay needs two: `empty` is the other
-/// [Linux Documentation/filesystems/overlayfs.rst].
+/// Mounts an overlay of a directory over itself. An overlay without a writable layer needs two lower layers:
+/// `empty` is the second [Linux fs/overlayfs/super.c ovl_get_lowerstack].
 pub(crate) fn mount_overlay(place: &Path, empty: &str) -> Result<()> {
     let directory = open_place(place)?; // its number needs no escapes
     let layers = format!("lowerdir={}:{empty}", path_of(&directory));
@@ -178,7 +178,8 @@ pub(crate) fn give_up_rights(user: Option<u32>, keep: &[u32], file_bytes: u64) -
             let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
             check(libc::setrlimit(what, &raw const limit))?;
         }
-        // Keys of the session belong to whoever has it. Where the call is missing or forbidden, a program has it neither.
+        // A new session keyring: the keys of the old one can be read by all processes of the session. A kernel
+        // without this call has no keys.
         libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, null::<libc::c_char>());
         // The program has the keyboard's signals, which the processes above it may ignore.
         for signal in super::process::KEYBOARD {
