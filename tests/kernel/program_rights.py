@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["account", "check_no_rights"]
+__all__ = ["CAN", "account", "check_no_rights"]
+
+CAN = """
+def can(action):
+    try:
+        action()
+        return True
+    except OSError:
+        return False
+"""
+"""A function for programs in Python."""
 
 
 def account(secret: Path, **more: str) -> list[str]:
@@ -31,12 +41,7 @@ def account(secret: Path, **more: str) -> list[str]:
     values = ", ".join(f"{name!r}: {text}" for name, text in expressions.items())
     script = f"""
 import glob, json, os, socket
-def can(action):
-    try:
-        action()
-        return True
-    except OSError:
-        return False
+{CAN}
 status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
 print(json.dumps({{{values}}}))
 """

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from begun_runs import given_to_nobody
+from program_rights import CAN
 
 from dumbbell.backends import Job
 from dumbbell.kernel.guest import GUEST
@@ -27,14 +28,9 @@ from waiting import DEADLINE_S, wait_until
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 NOBODY = 65_534
-PREFIX = """
+PREFIX = f"""
 import contextlib, ctypes, glob, json, os, resource, signal, socket, stat, subprocess, sys, time
-def can(action):
-    try:
-        action()
-        return True
-    except OSError:
-        return False
+{CAN}
 def connect(path, kind=socket.SOCK_STREAM):
     with socket.socket(socket.AF_UNIX, kind) as s:
         s.connect(path)
