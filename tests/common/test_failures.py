@@ -1,4 +1,4 @@
-"""Failures of the surroundings are told from mistakes of the program."""
+"""Failures of the environment are distinguished from bugs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Exceptions by which the surroundings fail: memory, disks, and libraries that stop at either.
+"""Exceptions that mean a failure of the environment: no memory, a full disk, a place that can't be written.
 
-A library written in Rust panics where it has no error of its own. Each has its own class of panics, which isn't an
-`Exception`. A library that can't be loaded or start a thread for want of memory raises ImportError or RuntimeError.
+A library in Rust may panic then. Each such library has its own class of panics, which isn't an `Exception`. Without
+memory, loading a library raises ImportError, and starting a thread raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def means_no_memory(error: BaseException) -> bool:
 
 
 def failed_write(error: BaseException) -> str | None:
-    """Return the reason if an exception means that files couldn't be written: of the system, of polars, or a panic.
+    """Return the reason if an exception means that a file couldn't be written, an error of polars and a panic too.
 
-    Errors of Dumbbell, signals and mistakes of the program have none.
+    None for errors of Dumbbell, signals and bugs.
     """
     if means_no_memory(error):
         return "out of memory"

@@ -26,7 +26,7 @@ def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) ->
         if (refused := newer(kept.get("format"), FORMAT)) is not None:
             raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
     done = run_study(study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
     if form == "md":

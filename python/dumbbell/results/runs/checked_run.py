@@ -1,7 +1,4 @@
-"""Stored runs as they are read: each value has the type that its column declares.
-
-Others may have written them. Everything that a run's rows are used for relies on this.
-"""
+"""Reads stored runs, which others may have written: each value must have the type that its column declares."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ __all__ = ["is_place", "read_run", "run_of"]
 
 KEY = re.compile(r"[0-9a-f]{24}")
 SURROGATE = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
-"""Half of a character as JSON may write it. Alone, it can't be printed."""
+"""Half of a surrogate pair as JSON writes it. Text with only one half can't be encoded."""
 LARGEST_NUMBER = 2**63 - 1
 TYPES: dict[str, set[type]] = {"text": {str}, "number": {int, float}, "count": {int}}
 ANY: frozenset[type] = frozenset({str, int, float, bool, type(None)})
-"""Types of a column that another version has added."""
+"""Types of an undeclared column, which a newer version may have added."""
 
 
 def read_run(text: str) -> Run:

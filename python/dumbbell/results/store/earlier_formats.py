@@ -6,9 +6,9 @@ whatever its variant.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from dumbbell.common.documents import read_json
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.results.runs.checked_run import run_of
 from dumbbell.results.runs.record import jobs_of, run_key
@@ -27,10 +27,10 @@ def read(folder: LinkFreeFolder, scenario: Scenario) -> RunLog:
     for job in jobs_of(scenario):
         key = run_key(job)
         try:
-            run = run_of(json.loads(folder.read(f"runs/{key}.json")), key)
+            run = run_of(read_json(folder.read(f"runs/{key}.json")), key)
         except FileNotFoundError:
             continue
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError):
             log.damaged += 1
             continue
         log.add(job.cell.number, run)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
+from dumbbell.common.documents import read_json
 from dumbbell.common.link_free_folder import LinkFreeFolder
 
 __all__ = ["file_name", "files_in", "write_names"]
@@ -39,8 +40,8 @@ def write_names(folder: LinkFreeFolder, place: str, names: Iterable[str]) -> Non
 def files_in(folder: LinkFreeFolder, place: str, ending: str) -> dict[str, Path]:
     """Find the files of a folder of the directory by their names."""
     try:
-        shortened = json.loads(folder.read(f"{place}/{NAMES}"))
-    except (OSError, ValueError, RecursionError):  # none, or damaged: the files keep their shortened names
+        shortened = read_json(folder.read(f"{place}/{NAMES}"))
+    except (OSError, ValueError):  # none, or damaged: the files keep their shortened names
         shortened = {}
     found = {}
     for file in folder.entries(place, ending):

@@ -1,4 +1,4 @@
-"""The tables of all runs as they are read: those that aren't what was written, or lack columns, are made again."""
+"""Reads the tables of all runs. The caller computes a table again if its hash, columns or types are wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST = 1_000_000_000_000
 """Bytes of the largest table."""
 HEADS = ("run", "repetition", "seed")
 TYPES = {"text": {"String", "Float64"}, "number": {"Float64", "Int64"}, "count": {"Int64", "Float64"}}
-"""Types of columns in polars' words. Columns without any value, or with nulls in earlier versions, are numbers."""
+"""Polars' types of columns. A column without values is Float64, whatever it declares."""
 
 
 def read(folder: LinkFreeFolder, name: Frame, digest: object, wanted: Container[str] | None) -> pl.DataFrame | None:
