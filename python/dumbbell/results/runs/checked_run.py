@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Any, NoReturn, TypeGuard, get_args
 
 from dumbbell.results.runs.column import Frame
@@ -73,10 +73,10 @@ def _row(frame: Frame, row: object) -> dict[str, Any]:
             raise ValueError(f"{frame}: {name}: a value of another type")
         if (kind is int and abs(value) > LARGEST_NUMBER) or (kind is float and not math.isfinite(value)):
             raise ValueError(f"{frame}: {name}: too large")
-    return {**row, **absent}
+    return {**row, **absent} if absent else row
 
 
-@cache
+@lru_cache(maxsize=256)
 def _form(frame: Frame, names: tuple[str, ...]) -> tuple[list[frozenset[type]], dict[str, None]]:
     """Return the types of the columns of a row, and nulls for those that it lacks; ValueError if it must have them."""
     declared = columns(frame)
