@@ -30,12 +30,14 @@ VERDICTS = {
     "agrees": "shown to hold",
     "depends": "shown to hold for some of the settings that it covers, and shown not to hold for others",
     "differs": "shown not to hold",
-    "not shown": "neither: the repetitions are too few for the spread",
+    "undecided at this budget": "neither, with the repetitions that the budget allows",
+    "the model can't show it": "the rule doesn't hold, on a path that can't show it",
     "not measured": "the runs don't have the quantity",
     "not testable": "no run here can decide it: a recommendation, an outlook, a lab's task, a quotation from another "
     "work, or a statement on a graph, a service or a number that the report doesn't describe",
 }
 """In the order of the page."""
+UNMODELED = "the model can't show it"
 RENEW = "validation/reports/verdicts.py --write-docs"
 SHOWN = 3
 """Measured numbers of a claim that a lesson's table has; the study's page has all."""
@@ -96,8 +98,9 @@ def answer(found: Sequence[Report]) -> str:
     best = max(found, key=lambda r: r.counts["agrees"] / _tested(r))
     return (
         f"**{counts['agrees']} of {tested} statements that a run can test agree with the measurements; "
-        f"{counts['differs']} differ, {counts['depends']} depend on a setting, and {counts['not shown']} aren't "
-        f"shown.** The five reports make {counts.total()} statements on their results; {counts['not testable']} "
+        f"{counts['differs']} differ, {counts['depends']} depend on a setting, "
+        f"{counts['undecided at this budget']} are undecided, and {counts[UNMODELED]} can't be shown by the model.** "
+        f"The five reports make {counts.total()} statements on their results; {counts['not testable']} "
         "can't be tested. "
         f"The largest part agrees in {best.link} ({best.counts['agrees']} of {_tested(best)}), and the largest part "
         f"differs in {contrary.link} ({contrary.counts['differs']} of {_tested(contrary)})."

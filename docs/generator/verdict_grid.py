@@ -18,7 +18,8 @@ SIGNS = {
     "agrees": ("#0072B2", "white", "\N{CHECK MARK}"),
     "depends": ("#56B4E9", "black", "\N{PLUS-MINUS SIGN}"),
     "differs": ("#D55E00", "white", "\N{MULTIPLICATION SIGN}"),
-    "not shown": ("#F0E442", "black", "?"),
+    "undecided at this budget": ("#F0E442", "black", "?"),
+    "the model can't show it": ("#CCBB44", "black", "\N{WHITE CIRCLE}"),
     "not measured": ("#FFFFFF", "black", "."),
     "not testable": ("#DDDDDD", "black", "\N{EN DASH}"),
 }

@@ -108,7 +108,7 @@ def test_codel_and_pie_near_a_threshold_are_not_shown() -> None:
         f.claim: f for f in (*claims_codel.codel(sections, near, near, near), *claims_pie_fq_codel.pie(sections, near))
     }
     for claim in ("codel-median", "codel-utilization", "codel-rates", "pie-target", "pie-utilization"):
-        assert found[claim].verdict is Verdict.NOT_SHOWN, claim
+        assert found[claim].verdict is Verdict.UNDECIDED, claim
         assert (found[claim].needs or 0) > N
 
 
@@ -119,7 +119,7 @@ def test_a_quick_verdict_needs_stronger_evidence() -> None:
     sections = {"5.1.1": made(long), "5.2": made(long)}
     (whole,) = claims_pie_fq_codel.droptail(sections)
     (quick,) = claims_pie_fq_codel.droptail(sections, quick=True)
-    assert (whole.verdict, quick.verdict) == (Verdict.AGREES, Verdict.NOT_SHOWN)
+    assert (whole.verdict, quick.verdict) == (Verdict.AGREES, Verdict.UNDECIDED)
 
 
 def test_codel_that_loses_much() -> None:

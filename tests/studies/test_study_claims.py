@@ -111,13 +111,13 @@ CLAIMS: list[tuple[str, Get, Verdict, list[str]]] = [
     ("bufferbloat/cubic-ping-alike", same(30.0, 1.0), Verdict.DIFFERS, []),
     ("bufferbloat/cubic-ping-beside", lambda _at: PINGS, Verdict.AGREES, ["report 616.7"]),
     ("bufferbloat/cubic-ping-beside", lambda _at: PINGS + 50, Verdict.DIFFERS, []),
-    ("bufferbloat/cubic-ping-beside", lambda _at: PINGS[:5] + 50, Verdict.NOT_SHOWN, []),
+    ("bufferbloat/cubic-ping-beside", lambda _at: PINGS[:5] + 50, Verdict.UNDECIDED, []),
     # zero in two of three halls, and in all: then nothing is compared
     ("video-real-traffic/veno-qoe", stalls_in_one_hall, Verdict.AGREES,
      ["zero in every run: the lecture hall; the lecture hall with a weak uplink\n"]),
     ("video-real-traffic/veno-qoe", lambda _at: np.zeros(10), Verdict.NOT_MEASURED, []),
     # five noisy runs don't contradict an order
-    ("video-real-traffic/retransmissions-order", by("variant", RESENT, 25.0, 5), Verdict.NOT_SHOWN, []),
+    ("video-real-traffic/retransmissions-order", by("variant", RESENT, 25.0, 5), Verdict.UNDECIDED, []),
     # packets that are longer by half aren't very large: twice as long is what counts
     ("video-real-traffic/tcp-packets-larger", lengths(3231.0), Verdict.DEPENDS, ["it holds for 3 of 6"]),
     ("video-real-traffic/tcp-packets-larger", lengths(1500.0), Verdict.DIFFERS, []),
@@ -203,8 +203,8 @@ def test_readings_of_a_cell() -> None:
     [
         (1.0, False, Verdict.AGREES),
         (-1.0, False, Verdict.DEPENDS),
-        (0.0, False, Verdict.NOT_SHOWN),
-        (1.0, True, Verdict.NOT_SHOWN),
+        (0.0, False, Verdict.UNDECIDED),
+        (1.0, True, Verdict.UNDECIDED),
     ],
 )
 def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, quick: bool, verdict: Verdict) -> None:
@@ -235,9 +235,9 @@ def test_a_claim_holds_at_every_setting_that_the_fit_leaves_open(other: float, q
     assert found.why.startswith("Over the 2 settings that the fits don't distinguish: ")
     assert f"With {SETTING.words}, alone at 95 %: goodput" in found.why
     assert (f". It agrees at: {SETTING.words}. " in found.why) == (verdict is Verdict.DEPENDS)
-    assert ("To decide at all of them" in found.why) == (verdict is Verdict.NOT_SHOWN and not quick)
+    assert ("To decide at all of them" in found.why) == (verdict is Verdict.UNDECIDED and not quick)
     assert ("A quick run has too few settings" in found.why) == quick
-    assert (found.needs is not None) == (verdict is Verdict.NOT_SHOWN and not quick)
+    assert (found.needs is not None) == (verdict is Verdict.UNDECIDED and not quick)
     contrary = table.frame["decided otherwise at"].to_list()
     assert contrary == ["400 packets" if verdict is Verdict.DEPENDS else "-"]
 
@@ -258,7 +258,7 @@ def test_a_median_of_the_report_is_compared_with_ours() -> None:
     assert values.mean() > 134 * 1.5
     # Both settings together: 97.5 % each, so the interval ends at the second smallest and the second largest value.
     assert "number of duplicate ACKs 134 [125, 800]" in found.why
-    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.verdict is Verdict.UNDECIDED
     assert judged("video-real-traffic", "median-dupacks-veno", lambda _at: values[:8]).verdict is Verdict.AGREES
     assert "The median number of duplicate ACKs" in found.rule
 
@@ -286,7 +286,7 @@ def test_latency_within_its_noise_is_not_shown() -> None:
         return around(70.0 + 1.8 * high, 5.5, 2 * len(str(at["variant"])) + high)
 
     found = judged("ns2-cbr", "exp3-red-latency", get)
-    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.verdict is Verdict.UNDECIDED
     assert found.needs is not None
     assert found.needs > 10
     assert f"about {found.needs}" in found.why

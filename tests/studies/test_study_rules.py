@@ -32,7 +32,7 @@ def test_verdict_of_several_statements() -> None:
     assert rules.verdict(yes, yes) is Verdict.AGREES
     assert rules.verdict(yes, no, unknown, weak) is Verdict.DIFFERS
     assert rules.verdict(yes, unknown, weak) is Verdict.NOT_MEASURED
-    assert rules.verdict(yes, weak, yes) is Verdict.NOT_SHOWN
+    assert rules.verdict(yes, weak, yes) is Verdict.UNDECIDED
     assert rules.verdict() is Verdict.NOT_MEASURED
     assert (yes & no).holds is False
     assert (weak & rules.Ruling(None, (), 30)).needs == 30
@@ -56,11 +56,11 @@ def test_lack_of_power_is_not_a_difference() -> None:
     # 30 % of noise at five repetitions: neither a tenth more nor a tenth less can be shown.
     a, b = around(1.1, noise=30, n=5), around(1.0, 1, noise=30, n=5)
     found = rules.higher(a, b, "a minus b")
-    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.verdict is Verdict.UNDECIDED
     assert found.needs is not None
     assert found.needs > 5
     for n in (1, 2, 3):
-        assert rules.higher(around(1.1, n=n), around(1, 1, n=n, noise=30), "a minus b").verdict is Verdict.NOT_SHOWN
+        assert rules.higher(around(1.1, n=n), around(1, 1, n=n, noise=30), "a minus b").verdict is Verdict.UNDECIDED
     assert rules.higher([2.0], [1.0], "one pair").needs == 2
     # Three equal differences can't be significant (4 ** (1 - 3) = 0.0625), four can.
     assert rules.higher([2.0] * 3, [1.0] * 3, "tied").needs == 4
@@ -110,18 +110,18 @@ def test_quick_verdicts_need_the_whole_interval() -> None:
     # It excludes zero, and is partly below 5 % of 1.1 = 0.055: that suffices in the whole study only.
     a, b = 1.1 + 0.02 * np.array([-1.265, -0.632, 0, 0.632, 1.265]), np.ones(5)
     assert rules.higher(a, b, "").holds is True
-    assert rules.higher(a, b, "", quick=True).verdict is Verdict.NOT_SHOWN
+    assert rules.higher(a, b, "", quick=True).verdict is Verdict.UNDECIDED
     assert rules.higher(a + 0.1, b, "", quick=True).holds is True
     # Five equal values are decided as they are in the whole study.
     assert rules.higher([2.0] * 5, b, "", quick=True).holds is True
     assert rules.within([5.0] * 5, "no spread", 4.5, 5.5, quick=True).holds is True
     # A value outside the range of 40 may lie within that of all repetitions.
     assert rules.covers(np.arange(40.0), "", 41.0).holds is False
-    assert rules.covers(np.arange(40.0), "", 41.0, quick=True).verdict is Verdict.NOT_SHOWN
+    assert rules.covers(np.arange(40.0), "", 41.0, quick=True).verdict is Verdict.UNDECIDED
     # 1.10 +- 0.077 is within 1.02 to 1.18, and not within 1.05 to 1.15.
     assert rules.within(a, "", 1.02, 1.18, quick=True).holds is True
     assert rules.within(a, "", 1.05, 1.15).holds is True
-    assert rules.within(a, "", 1.05, 1.15, quick=True).verdict is Verdict.NOT_SHOWN
+    assert rules.within(a, "", 1.05, 1.15, quick=True).verdict is Verdict.UNDECIDED
 
 
 def test_few_runs_without_an_event_decide_nothing() -> None:
@@ -129,11 +129,11 @@ def test_few_runs_without_an_event_decide_nothing() -> None:
     none, one = np.zeros(5), np.array([0, 0, 0, 0, 9.0])
     assert rules.higher(none, none, "").holds is False
     found = rules.higher(none, none, "", quick=True)
-    assert (found.verdict, found.needs) == (Verdict.NOT_SHOWN, 10)
+    assert (found.verdict, found.needs) == (Verdict.UNDECIDED, 10)
     assert rules.extreme({"a": none, "b": none, "c": none}, "a", highest=False, quick=True).holds is None
     assert rules.higher(none, one, "", quick=True).needs != 10
     alike = rules.alike({"a": none, "b": none}, 0.1, quick=True)
-    assert (alike.verdict, alike.needs) == (Verdict.NOT_SHOWN, 10)
+    assert (alike.verdict, alike.needs) == (Verdict.UNDECIDED, 10)
     assert rules.alike({"a": none, "b": none}, 0.1).holds is True
     # A bound that isn't zero is far enough from none.
     assert rules.alike({"a": none, "b": none}, 0.5, absolute=True, quick=True).holds is True
@@ -148,7 +148,7 @@ def test_extreme() -> None:
     assert rules.extreme(samples, "a", highest=False).holds is False
     # First, but not shown against one of them.
     close = {"a": around(3.1, noise=20), "b": around(3, 1, noise=20), "c": around(1, 2)}
-    assert rules.extreme(close, "a", highest=True).verdict is Verdict.NOT_SHOWN
+    assert rules.extreme(close, "a", highest=True).verdict is Verdict.UNDECIDED
     assert rules.extreme({"a": around(1)}, "a", highest=True).holds is None
 
 
@@ -157,7 +157,7 @@ def test_alike() -> None:
     far = rules.alike({"a": around(1), "b": around(1.5, 1), "c": around(1, 2)}, 0.1)
     assert far.holds is False
     assert abs(far.measured[0].value or 0.0) == pytest.approx(0.5, rel=0.1)
-    assert rules.alike({"a": around(1, noise=20), "b": around(1, 1, noise=20)}, 0.1).verdict is Verdict.NOT_SHOWN
+    assert rules.alike({"a": around(1, noise=20), "b": around(1, 1, noise=20)}, 0.1).verdict is Verdict.UNDECIDED
     assert rules.alike({"a": around(1), "b": around(1.3, 1)}, 0.5, absolute=True).holds is True
     assert rules.alike({"a": np.array([np.nan]), "b": around(1)}, 0.1).holds is None
 
@@ -165,7 +165,7 @@ def test_alike() -> None:
 def test_within() -> None:
     assert rules.within(around(5), "x", 4.5, 5.5).holds is True
     assert rules.within(around(6), "x", 4.5, 5.5).holds is False
-    assert rules.within(around(5.5), "x", 4.5, 5.5).verdict is Verdict.NOT_SHOWN
+    assert rules.within(around(5.5), "x", 4.5, 5.5).verdict is Verdict.UNDECIDED
     assert rules.within(around(5), "x", 4.5, np.inf).holds is True
     assert rules.within([5.0] * 4, "no spread", 4.5, 5.5).holds is True
     assert rules.within([5.0] * 3, "no spread, too few", 4.5, 5.5).needs == 4
@@ -179,10 +179,10 @@ def test_median_within() -> None:
     assert (measured.value, measured.low, measured.high) == (5.5, 2.0, 9.0)
     assert rules.median_within(x, "x", 2, 9, level=0.975).holds is True
     assert rules.median_within(x, "x", 10, 20, level=0.975).holds is False
-    assert rules.median_within(x, "x", 5, 20, level=0.975).verdict is Verdict.NOT_SHOWN
+    assert rules.median_within(x, "x", 5, 20, level=0.975).verdict is Verdict.UNDECIDED
     # At 95 % the interval of five values doesn't exist: 2 x 2^-5 = 0.0625. Of six it is their range.
     few = rules.median_within(x[:5], "x", 0, 200)
-    assert (few.verdict, few.needs) == (Verdict.NOT_SHOWN, 6)
+    assert (few.verdict, few.needs) == (Verdict.UNDECIDED, 6)
     assert rules.median_within(x[:6], "x", 1, 9).holds is True
     assert rules.median_within([], "x", 0, 1).verdict is Verdict.NOT_MEASURED
     assert rules.median_within([5.0] * 10, "no spread", 4, 6).holds is True
@@ -195,7 +195,7 @@ def test_covers() -> None:
     assert rules.covers(singles, "page", 4.8, slack=0.05).holds is True
     # One more of 25 lies outside the range of 25 by chance in 2 of 26 cases.
     few = rules.covers(singles[:25], "page", 4.1)
-    assert few.verdict is Verdict.NOT_SHOWN
+    assert few.verdict is Verdict.UNDECIDED
     assert few.needs == 39
 
 
@@ -210,10 +210,10 @@ def test_exchange() -> None:
     first, second = around(0.505, noise=15), around(0.495, 1, noise=15)
     apart = (first - second) / (first + second)
     open_ = rules.exchange(np.array([first]), np.array([second]), ["one"])
-    assert open_.verdict is Verdict.NOT_SHOWN
+    assert open_.verdict is Verdict.UNDECIDED
     assert open_.needs == repetitions_for(float(apart.std(ddof=1)), rules.EQUAL - abs(float(apart.mean())))
     one_sided = rules.exchange(ahead, np.array([around(1, 2), around(1, 3, noise=20)]), points)
-    assert one_sided.verdict is Verdict.NOT_SHOWN
+    assert one_sided.verdict is Verdict.UNDECIDED
 
 
 def test_equal() -> None:
@@ -225,7 +225,7 @@ def test_equal() -> None:
     # No side ahead over the seeds, but each run is lopsided.
     swings = np.where(np.arange(N) % 2 == 0, 3.0, 1.0) * fair
     assert rules.equal(swings, 4 * fair - swings, points).holds is False
-    assert rules.equal(fair[:, :3], fair[:, :3], points).verdict is Verdict.NOT_SHOWN
+    assert rules.equal(fair[:, :3], fair[:, :3], points).verdict is Verdict.UNDECIDED
 
 
 NUMBERS = {
@@ -276,7 +276,7 @@ def test_result_that_depends_has_both_results() -> None:
 
 def test_result_without_power_states_what_it_needs() -> None:
     found = judged({**HIGHER, "at": {"path": "far"}}, quantities(noise=30, n=5))
-    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.verdict is Verdict.UNDECIDED
     assert found.needs is not None
     assert found.why.endswith(f"With 5 repetitions the test can't decide; it would need about {found.needs}")
     nothing = judged({**HIGHER, "at": {"path": "nowhere"}})
@@ -291,7 +291,7 @@ def test_open_setting_keeps_the_claim_open() -> None:
         return quantities(noise=noise).get(metric, at)
 
     found = judged({**HIGHER, "each": {"path": ["far", "near"]}}, Quantities(get, WORDS))
-    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.verdict is Verdict.UNDECIDED
     assert "shown not to hold for 1 of 2: the near path" in found.why
 
 
@@ -330,7 +330,7 @@ def test_every_kind_of_rule_decides() -> None:
         assert judged(rule).verdict is Verdict.DIFFERS, rule
     over = {"kind": "exchange", "metric": "rate", "along": "variant", "a": "vegas", "b": "reno", "over": "path"}
     assert judged({**over, "points": ["far", "near"]}).verdict is Verdict.AGREES
-    assert judged({**over, "points": ["far"]}).verdict is Verdict.NOT_SHOWN
+    assert judged({**over, "points": ["far"]}).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -338,8 +338,8 @@ def test_every_kind_of_rule_decides() -> None:
     [
         (Verdict.AGREES, Verdict.AGREES, Verdict.AGREES),
         (Verdict.AGREES, Verdict.DIFFERS, Verdict.DIFFERS),
-        (Verdict.DEPENDS, Verdict.NOT_SHOWN, Verdict.NOT_SHOWN),
-        (Verdict.AGREES, Verdict.NOT_SHOWN, Verdict.NOT_SHOWN),
+        (Verdict.DEPENDS, Verdict.UNDECIDED, Verdict.UNDECIDED),
+        (Verdict.AGREES, Verdict.UNDECIDED, Verdict.UNDECIDED),
         (Verdict.AGREES, Verdict.NOT_MEASURED, Verdict.NOT_MEASURED),
     ],
 )

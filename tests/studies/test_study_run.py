@@ -96,7 +96,7 @@ def test_files(quick: Quick) -> None:
     content = json.loads((out / "study.json").read_text())
     check_quick_in(study("ns2-cbr"), out)
     for claim in content["claims"]:
-        assert (claim["needs"] is not None) == (claim["verdict"] == Verdict.NOT_SHOWN)
+        assert (claim["needs"] is not None) == (claim["verdict"] == Verdict.UNDECIDED)
     assert all("nan" not in figure["reading"] for figure in content["figures"])
 
 

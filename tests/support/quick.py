@@ -38,7 +38,7 @@ def check_quick_in(study: Study, out: Path) -> None:
         assert claim["rule"]
         assert claim["why"]
         assert claim["measured"] or claim["verdict"] == Verdict.NOT_MEASURED
-        assert claim["needs"] is None or claim["verdict"] == Verdict.NOT_SHOWN
+        assert claim["needs"] is None or claim["verdict"] == Verdict.UNDECIDED
         assert "nan" not in claim["why"].split()
     assert unlike_whole(study.name, content["claims"]) == {}
     assert content["figures"]

@@ -11,7 +11,7 @@ from dumbbell.studies import Verdict
 __all__ = ["unlike_whole"]
 
 STORED = Path(__file__).parents[2] / "docs" / "data" / "studies"
-UNDECIDED = (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED)
+UNDECIDED = (Verdict.UNDECIDED, Verdict.NOT_MEASURED)
 
 
 def unlike_whole(name: str, claims: list[dict[str, Any]]) -> dict[str, str]:

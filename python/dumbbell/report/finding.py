@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from dumbbell.metrics import Paired, Summary, number
 if TYPE_CHECKING:
     from dumbbell.plots import Picture
 
-__all__ = ["Analysis", "Finding", "Measured", "Note", "Table", "Verdict"]
+__all__ = ["Analysis", "Decision", "Finding", "Measured", "Note", "Table", "Verdict"]
 
 
 class Verdict(StrEnum):
@@ -27,8 +27,10 @@ class Verdict(StrEnum):
     """It is shown not to hold: the difference is too small to matter, or has the other sign."""
     DEPENDS = "depends"
     """It is shown for some of the settings that it covers, and shown not to hold for others."""
-    NOT_SHOWN = "not shown"
-    """Neither: the repetitions are too few for the spread."""
+    UNDECIDED = "undecided at this budget"
+    """Neither is shown, or not by each of the independent decisions."""
+    NOT_MODELED = "the model can't show it"
+    """Its rule doesn't hold, on a path that can't show what the statement is about."""
     NOT_MEASURED = "not measured"
     """The runs don't have the quantity, or not for all settings that the claim covers."""
 
@@ -68,6 +70,34 @@ def _number(value: float) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """One of the independent decisions behind a verdict: by one seed, at one value of each open setting.
+
+    Attributes
+    ----------
+    seed : int
+        Of the scenarios.
+    value : str
+        The value of the open setting that differs from the study's own, in words; empty: none.
+    verdict : Verdict
+    repetitions : int
+        Repetitions of the claim's experiments when it was decided; of a sum of claims 0.
+    why : str
+        As in `Finding`.
+    """
+
+    seed: int
+    value: str
+    verdict: Verdict
+    repetitions: int
+    why: str
+
+    def document(self) -> dict[str, Any]:
+        """Return it in plain values."""
+        return {**asdict(self), "verdict": self.verdict.value}
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The result for a claim.
 
@@ -85,8 +115,10 @@ class Finding:
     beside : sequence of Measured
         Numbers that put it into its place: other settings, causes.
     needs : int or None
-        If the verdict is "not shown": the repetitions that would decide with a probability of 80 %, if mean and
-        spread stay as measured.
+        If the verdict is "undecided at this budget": the repetitions that would decide with a probability of 80 %, if
+        mean and spread stay as measured.
+    decisions : sequence of Decision
+        The independent decisions; of a study that decides once, nothing.
     """
 
     claim: str
@@ -96,6 +128,7 @@ class Finding:
     why: str
     beside: Sequence[Measured] = ()
     needs: int | None = None
+    decisions: Sequence[Decision] = ()
 
     def document(self) -> dict[str, Any]:
         """Return it in plain values."""
@@ -107,6 +140,7 @@ class Finding:
             "why": self.why,
             "beside": [m.document() for m in self.beside],
             "needs": self.needs,
+            "decisions": [d.document() for d in self.decisions],
         }
 
 

@@ -128,6 +128,9 @@ def judge(
         why = f"{why}. Not measured for {len(missing)} of {len(missing) + len(measured)}: {listed}"
     if remark.text:
         why = f"{why}. {remark.text}"
+    if claim.unmodeled and verdict in {Verdict.DIFFERS, Verdict.UNDECIDED}:
+        why = f"{claim.unmodeled} By the rule alone it is {verdict.value}: {why}"
+        verdict = Verdict.NOT_MODELED
     return Finding(
         claim.id,
         verdict,
@@ -135,7 +138,7 @@ def judge(
         tuple(_named(words, m) for words, ruling in parts for m in ruling.measured),
         why,
         remark.beside,
-        rules.needed(*(ruling for _, ruling in parts)) if verdict is Verdict.NOT_SHOWN else None,
+        rules.needed(*(ruling for _, ruling in parts)) if verdict is Verdict.UNDECIDED else None,
     )
 
 
@@ -166,7 +169,7 @@ def together(verdicts: Iterable[Verdict], *, lacking: bool = False) -> Verdict:
     kinds = {*verdicts} | ({Verdict.NOT_MEASURED} if lacking else set())
     if Verdict.DEPENDS in kinds or {Verdict.AGREES, Verdict.DIFFERS} <= kinds:
         return Verdict.DEPENDS
-    for kind in (Verdict.NOT_SHOWN, Verdict.NOT_MEASURED, Verdict.DIFFERS, Verdict.AGREES):
+    for kind in (Verdict.UNDECIDED, Verdict.NOT_MEASURED, Verdict.NOT_MODELED, Verdict.DIFFERS, Verdict.AGREES):
         if kind in kinds:
             return kind
     return Verdict.NOT_MEASURED
@@ -264,7 +267,7 @@ def _named(where: str, measured: Measured) -> Measured:
     return Measured(what, measured.text, measured.value, measured.low, measured.high, measured.unit, measured.n)
 
 
-SHOWN = {Verdict.AGREES: "it holds", Verdict.DIFFERS: "shown not to hold", Verdict.NOT_SHOWN: "not shown"}
+SHOWN = {Verdict.AGREES: "it holds", Verdict.DIFFERS: "shown not to hold", Verdict.UNDECIDED: "not shown"}
 
 
 def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:
@@ -281,8 +284,8 @@ def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:
         count = f" for {len(found)} of {len(parts)}" if len(parts) > 1 else ""
         sentences.append(f"{words}{count}: {listed}{more}")
     needs = rules.needed(*(ruling for _, ruling in parts))
-    if verdict is Verdict.NOT_SHOWN and needs is not None:
-        open_ = [r for _, r in parts if r.verdict is Verdict.NOT_SHOWN]
+    if verdict is Verdict.UNDECIDED and needs is not None:
+        open_ = [r for _, r in parts if r.verdict is Verdict.UNDECIDED]
         sentences.append(_needs(needs, min(m.n or 0 for r in open_ for m in r.measured)))
     return ". ".join(s[:1].upper() + s[1:] if k else s for k, s in enumerate(sentences))
 
@@ -317,7 +320,7 @@ def _sum_up(claim: str, rule: All, before: Mapping[str, Finding]) -> Finding:
     if all(k is Verdict.AGREES for k in kinds):
         verdict = Verdict.AGREES
     else:
-        order = (Verdict.DIFFERS, Verdict.NOT_MEASURED, Verdict.NOT_SHOWN, Verdict.DEPENDS)
+        order = (Verdict.DIFFERS, Verdict.NOT_MODELED, Verdict.NOT_MEASURED, Verdict.UNDECIDED, Verdict.DEPENDS)
         verdict = next(k for k in order if k in kinds)
     listed = ", ".join(f"{f.claim} {f.verdict.value}" for f in found)
     return Finding(
@@ -327,6 +330,6 @@ def _sum_up(claim: str, rule: All, before: Mapping[str, Finding]) -> Finding:
         tuple(Measured(f.claim, f.verdict.value) for f in found),
         f"of the claims that it sums up: {listed}",
         needs=max((f.needs for f in found if f.needs is not None), default=None)
-        if verdict is Verdict.NOT_SHOWN
+        if verdict is Verdict.UNDECIDED
         else None,
     )

@@ -34,7 +34,7 @@ def outcome(claim: Claim, finding: Finding | None) -> str:
     """Return a claim's verdict, or the reason why it has none."""
     if finding is None:
         return f"not testable: {claim.untestable}"
-    if finding.verdict is Verdict.NOT_SHOWN and finding.needs is not None:
+    if finding.verdict is Verdict.UNDECIDED and finding.needs is not None:
         return f"{finding.verdict.value} (needs {repetitions_text(finding.needs)} repetitions)"
     return finding.verdict.value
 

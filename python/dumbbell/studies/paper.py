@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from dumbbell.studies.declared import All, Rule
+from dumbbell.studies.open_settings import OpenSetting
 
-__all__ = ["Claim", "Exhibit", "Paper", "Printed", "Statement"]
+__all__ = ["Claim", "Exhibit", "Paper", "Printed", "Revision", "Statement"]
 
 
 class _Part(BaseModel):
@@ -17,6 +18,23 @@ class _Part(BaseModel):
 
 Quotations = dict[str, str]
 """Quotations by their place in the publication, such as ``"4 Results, Fig. 3"``."""
+
+
+class Revision(_Part):
+    """A change of a claim's rule.
+
+    Attributes
+    ----------
+    before : str
+        The rule before, in words.
+    why : str
+    known : bool
+        True if numbers that the rule judges were known when it was changed.
+    """
+
+    before: str
+    why: str
+    known: bool
 
 
 class Claim(_Part):
@@ -35,8 +53,11 @@ class Claim(_Part):
         The rule that judges it. The claims of a suite that has none are judged by its analysis.
     untestable : str
         Instead of a rule: the reason why it can't be judged.
-    revised : str
-        What changed in the rule after numbers were seen, and why; empty if nothing did.
+    revisions : list of Revision
+        The changes of its rule, the first one first.
+    unmodeled : str
+        Why the study's model can't show it, such as a path on which no congestion control could matter. The rule is
+        applied, but where it doesn't hold, that says nothing on the publication.
     """
 
     id: str
@@ -45,7 +66,8 @@ class Claim(_Part):
     values: dict[str, str] = {}
     rule: Rule | None = None
     untestable: str = ""
-    revised: str = ""
+    revisions: list[Revision] = []
+    unmodeled: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -60,9 +82,22 @@ class Claim(_Part):
             raise ValueError(f"claim {self.id}: give text or words")
         if self.rule is not None and self.untestable:
             raise ValueError(f"claim {self.id}: either a rule or a reason why it can't be judged")
-        if self.revised and self.rule is None:
-            raise ValueError(f"claim {self.id}: no rule, so none that was revised")
+        if (self.revisions or self.unmodeled) and self.rule is None:
+            raise ValueError(f"claim {self.id}: no rule, so none that was revised or that the model can't show")
         return self
+
+    @property
+    def version(self) -> int:
+        """The version of its rule, from 1."""
+        return 1 + len(self.revisions)
+
+    @property
+    def revised(self) -> str:
+        """The changes of its rule in sentences; empty if there are none."""
+        return " ".join(
+            f"Version {k} (numbers {'' if r.known else 'not '}known): before, the rule {r.before} {r.why}".rstrip()
+            for k, r in enumerate(self.revisions, 2)
+        )
 
 
 class Statement(_Part):
@@ -151,6 +186,8 @@ class Paper(_Part):
     printed: list[Printed] = []
     """Its numbers that the study's pictures show."""
     setup: list[Statement] = []
+    open: list[OpenSetting] = []
+    """The settings that it doesn't state."""
     exhibits: list[Exhibit] = []
     claims: list[Claim] = []
     """A suite of tests claims nothing."""
@@ -178,6 +215,8 @@ class Paper(_Part):
             raise ValueError(f"ids are given twice: {', '.join(double)}")
         if self.listed and not self.rules_written:
             raise ValueError("state when the rules were written, and which numbers were known then: rules_written")
+        if strange := {c for o in self.open for c in o.claims} - {c.id for c in self.judged}:
+            raise ValueError(f"open settings name claims that aren't judged: {', '.join(sorted(strange))}")
         before: set[str] = set()
         for claim in self.claims:
             if self.listed and not ((claim.words or claim.values) and (claim.rule or claim.untestable)):

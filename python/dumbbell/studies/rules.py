@@ -93,7 +93,7 @@ class Ruling:
     def verdict(self) -> Verdict:
         """The verdict of this statement alone."""
         if self.holds is None:
-            return Verdict.NOT_MEASURED if self.needs is None else Verdict.NOT_SHOWN
+            return Verdict.NOT_MEASURED if self.needs is None else Verdict.UNDECIDED
         return Verdict.AGREES if self.holds else Verdict.DIFFERS
 
     def finding(self, claim: str, rule: str, why: str, beside: Sequence[Measured] = ()) -> Finding:

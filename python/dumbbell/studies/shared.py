@@ -61,6 +61,7 @@ COUNTED = {
     Verdict.AGREES: ("agrees with the measurements", "agree with the measurements"),
     Verdict.DIFFERS: ("differs", "differ"),
     Verdict.DEPENDS: ("depends on the setting", "depend on the setting"),
-    Verdict.NOT_SHOWN: ("is not shown with these repetitions", "are not shown with these repetitions"),
+    Verdict.UNDECIDED: ("is undecided at this budget", "are undecided at this budget"),
+    Verdict.NOT_MODELED: ("can't be shown by the model", "can't be shown by the model"),
     Verdict.NOT_MEASURED: ("was not measured", "were not measured"),
 }

@@ -20,7 +20,8 @@ COLORS = {
     "agrees": "green",
     "differs": "dark_orange3",
     "depends": "dark_cyan",
-    "not shown": "bright_black",
+    "undecided at this budget": "bright_black",
+    "the model can't show it": "bright_black",
     "not measured": "bright_black",
 }
 
@@ -89,7 +90,7 @@ def show(name: str, as_json: bool) -> None:
     claims = Table.grid(padding=(0, 2))
     claims.add_column(style="cyan", no_wrap=True)
     for c in s.paper.claims:
-        judged = s.rule_text(c) + (f" Revised after numbers were seen: {c.revised}" if c.revised else "")
+        judged = s.rule_text(c) + (f" Rule of version {c.version}. {c.revised}" if c.revisions else "")
         claims.add_row(f"  {c.id}", Text(c.text).append(f"\n{judged}" if judged else "", style="dim"))
     console.print(claims)
 

@@ -105,9 +105,9 @@ def _over(best: Finding, each: Mapping[Place, Finding], path: Path, *, quick: bo
     verdict = together([finding.verdict for finding in each.values()])
     few = quick and verdict in (Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS)
     if few:  # a quick study has a part of the settings
-        verdict = Verdict.NOT_SHOWN
-    needs = [f.needs for f in each.values() if f.verdict is Verdict.NOT_SHOWN and f.needs is not None]
-    need = max(needs) if needs and verdict is Verdict.NOT_SHOWN and not few else None
+        verdict = Verdict.UNDECIDED
+    needs = [f.needs for f in each.values() if f.verdict is Verdict.UNDECIDED and f.needs is not None]
+    need = max(needs) if needs and verdict is Verdict.UNDECIDED and not few else None
     what = "combinations of a reading and a setting" if next(iter(each)).reading else "settings"
     all_ = "" if need is None else f". To decide at all of them it would need {repetitions_text(need)}"
     why = (
