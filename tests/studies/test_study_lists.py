@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from dumbbell.studies import Study, studies, study
 from dumbbell.studies.declared import All
 from dumbbell.studies.listing import in_report, places
-from dumbbell.studies.paper import Claim, Statement
+from dumbbell.studies.paper import Claim, Revision, Statement
 from dumbbell.studies.rule_words import Words, rule_text
 
 REPORTS = ("bufferbloat", "geni-fairness", "netem-iperf", "ns2-cbr", "video-real-traffic")
@@ -92,4 +92,4 @@ def test_a_threshold_that_changed_after_numbers_were_seen_is_disclosed() -> None
 
 def test_only_a_rule_can_be_revised() -> None:
     with pytest.raises(ValidationError, match="no rule"):
-        Claim(id="x", text="y", untestable="no data", revised="from 5 to 1 %")
+        Claim(id="x", text="y", untestable="no data", revisions=[Revision(before="5 %", why="", known=True)])

@@ -136,20 +136,20 @@ def test_again_makes_no_run_twice(quick: Quick, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_runs_of_another_build_are_made_again(tmp_path: Path) -> None:
-    from dumbbell.studies.runner import _forget_if_stale
+    from dumbbell.studies.study_runs import forget_if_stale
 
     found = study("ns2-cbr")
     experiment = found.experiments[0]
     scenario = found.scenario(experiment, quick=True)
     folder = tmp_path / "runs" / "exp1"
     notes: list[str] = []
-    _forget_if_stale(folder, scenario, experiment, notes.append)
+    forget_if_stale(folder, scenario, experiment, notes.append)
     folder.mkdir()
     (folder / "kept").touch()
-    _forget_if_stale(folder, scenario, experiment, notes.append)
+    forget_if_stale(folder, scenario, experiment, notes.append)
     assert (folder / "kept").exists()
     assert notes == []
-    _forget_if_stale(folder, scenario.with_changes({"seed": 2}), experiment, notes.append)
+    forget_if_stale(folder, scenario.with_changes({"seed": 2}), experiment, notes.append)
     assert not folder.exists()
     assert "again" in notes[0]
 

@@ -75,8 +75,8 @@ class Decision:
 
     Attributes
     ----------
-    seed : int
-        Of the scenarios.
+    seed : int or None
+        Of the scenarios; None: their own.
     value : str
         The value of the open setting that differs from the study's own, in words; empty: none.
     verdict : Verdict
@@ -86,7 +86,7 @@ class Decision:
         As in `Finding`.
     """
 
-    seed: int
+    seed: int | None
     value: str
     verdict: Verdict
     repetitions: int

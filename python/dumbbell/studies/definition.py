@@ -12,11 +12,14 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.report.finding import Analysis
+from dumbbell.metrics.significance import LEVEL
+from dumbbell.report.finding import Analysis, Finding
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.extends import files_of
+from dumbbell.studies.declared import All
 from dumbbell.studies.kernel_cells import KernelCells
+from dumbbell.studies.open_settings import OpenSetting
 from dumbbell.studies.paper import Claim, Paper
 from dumbbell.studies.partial import absent
 from dumbbell.studies.rule_words import Words, rule_text
@@ -62,7 +65,13 @@ class Study(BaseModel):
     experiments: list[Experiment] = Field(min_length=1)
     real_programs: list[Experiment] = []
     """Experiments with real programs. On back end `kernel` they replace the others, which take days in real time."""
+    looks: int = 4
+    """Looks of a decision without a budget: at 1, 2, 4, 8, ... times the repetitions of the scenarios."""
+    measured_in: dict[str, list[str]] = {}
+    """First word of metrics -> the experiments that they are measured in, unless it is an experiment's name."""
     paper: Paper
+    _level: float = PrivateAttr(default=LEVEL)
+    _decided: dict[str, Finding] = PrivateAttr(default_factory=dict)
     _folder: Path = PrivateAttr()
     _quick: bool = PrivateAttr(default=False)
 
@@ -87,6 +96,36 @@ class Study(BaseModel):
         """True while the runs of ``--quick`` are judged: its verdicts need stronger evidence."""
         return self._quick
 
+    def judging(
+        self, *, level: float = LEVEL, quick: bool = False, decided: Mapping[str, Finding] | None = None
+    ) -> Self:
+        """Return the study as its runs are judged: at a confidence level, quick or whole, or with its findings."""
+        judged = self.model_copy()
+        judged._level, judged._quick, judged._decided = level, quick, dict(decided or {})
+        return judged
+
+    @property
+    def decided(self) -> Mapping[str, Finding]:
+        """The findings, by claim, of a study that was decided by several seeds; else nothing."""
+        return self._decided
+
+    @property
+    def level(self) -> float:
+        """Confidence level at which all statements of a claim together are judged."""
+        return self._level
+
+    def experiments_of(self, claim: Claim) -> list[str]:
+        """Return the experiments whose runs a claim is judged by; of a sum of claims none."""
+        if claim.rule is None or isinstance(claim.rule, All):
+            return []
+        word = claim.rule.metric.partition(" ")[0]
+        return self.measured_in.get(word, [word])
+
+    def judged_at(self, setting: OpenSetting) -> list[str]:
+        """Return the claims that are judged at the values of an open setting."""
+        reading = (c.id for c in self.paper.judged if {*self.experiments_of(c)} & {*setting.experiments})
+        return setting.claims or list(reading)
+
     def on(self, backend: str) -> Self:
         """Return the study with the experiments that a back end, by its name, runs."""
         if backend != "kernel" or not self.real_programs:
@@ -108,14 +147,22 @@ class Study(BaseModel):
         )
 
     def scenario(
-        self, experiment: Experiment, *, quick: bool = False, kernel: bool = False, slower: bool | None = None
+        self,
+        experiment: Experiment,
+        *,
+        quick: bool = False,
+        kernel: bool = False,
+        slower: bool | None = None,
+        more: Mapping[str, Any] | None = None,
+        file: str = "",
     ) -> Scenario:
         """Read an experiment's scenario, with the changes for ``--quick`` and for a real kernel if wanted.
 
-        `slower` adds those for ``--quick`` on a back end slower than the simulator; default: on a real kernel.
+        `slower` adds those for ``--quick`` on a back end slower than the simulator; default: on a real kernel. `more`
+        are changes after these, `file` another file of the study's folder.
         """
-        changes = self.changes(experiment, quick=quick, kernel=kernel, slower=slower)
-        return Scenario.load(self.scenario_file(experiment), changes or None)
+        changes = {**self.changes(experiment, quick=quick, kernel=kernel, slower=slower), **(more or {})}
+        return Scenario.load(self._folder / (file or experiment.file), changes or None)
 
     @staticmethod
     def changes(experiment: Experiment, *, quick: bool, kernel: bool, slower: bool | None = None) -> dict[str, Any]:
@@ -138,22 +185,32 @@ class Study(BaseModel):
         words: Words = import_module(f"dumbbell.studies.{self._folder.name}.quantities").WORDS
         return rule_text(claim.rule, words)
 
-    def analyze(self, results: Mapping[str, Results], *, quick: bool = False) -> Analysis:
+    def analyze(
+        self, results: Mapping[str, Results], *, quick: bool = False, decided: Mapping[str, Finding] | None = None
+    ) -> Analysis:
         """Compare the results of all experiments with the claims; every claim that can be judged gets one finding.
 
-        With `quick`, the results are those of ``--quick``.
+        With `quick`, the results are those of ``--quick``. `decided` has the findings, by claim, of a study that was
+        decided by several seeds; the rest of the analysis is of `results`.
         """
         from dumbbell.studies.reference import with_printed  # slow to import
 
-        judged = self.model_copy()
-        judged._quick = quick
-        analysis: Analysis = import_module(f"dumbbell.studies.{self._folder.name}.analysis").analyze(judged, results)
+        judged = self.judging(quick=quick, decided=decided)
+        analysis: Analysis = self._analysis().analyze(judged, results)
         found, claimed = [f.claim for f in analysis.findings], [c.id for c in self.paper.judged]
         if found != claimed:
             raise DumbbellError(f"study {self.name}: findings for {found}, but the claims are {claimed}")
         drawn = {picture.name for picture in analysis.pictures}
         printed = [p for p in self.paper.printed if p.picture in drawn or not absent(results)]
         return replace(analysis, pictures=with_printed(analysis.pictures, printed))
+
+    def findings(self, results: Mapping[str, Results]) -> list[Finding]:
+        """Judge the claims of a listed report, without pictures and tables."""
+        found: list[Finding] = self._analysis().findings(self, results)
+        return found
+
+    def _analysis(self) -> Any:  # noqa: ANN401 - a module
+        return import_module(f"dumbbell.studies.{self._folder.name}.analysis")
 
 
 def _experiment(every: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

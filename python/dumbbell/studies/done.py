@@ -12,6 +12,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.studies.definition import Study
 from dumbbell.studies.kernel_column import Column
 from dumbbell.studies.partial import Refused
+from dumbbell.studies.sequential import Design
 
 __all__ = ["Done"]
 
@@ -34,6 +35,8 @@ class Done:
     """The numbers of both back ends; None if they aren't wanted, or the study declares none."""
     refused: Refused = field(default_factory=dict)
     """The cells that the back end can't run."""
+    design: Design = field(default_factory=Design)
+    """Seeds, looks and budget of the decisions."""
 
     @property
     def runs(self) -> int:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "document"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 def document(done: Done) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def document(done: Done) -> dict[str, Any]:
         "version": _core.version,
         "quick": done.quick,
         "backend": done.backend,
+        "decisions": done.design.document(),
         "directory": str(done.out),
         "report": done.report.name,
         "experiments": [
@@ -41,9 +42,16 @@ def document(done: Done) -> dict[str, Any]:
         "kernel": done.column.document() if done.column is not None else None,
         "refused": done.refused,
         "claims": [
-            {**f.document(), "text": claims[f.claim].text, "revised": claims[f.claim].revised}
+            {
+                **f.document(),
+                "text": claims[f.claim].text,
+                "rule_version": claims[f.claim].version,
+                "revisions": [r.model_dump() for r in claims[f.claim].revisions],
+                "open": [o.id for o in done.study.paper.open if f.claim in done.study.judged_at(o)],
+            }
             for f in analysis.findings
         ],
+        "open": [o.model_dump() for o in done.study.paper.open],
         "disclosed": done.study.paper.disclosed,
         "figures": [
             {

@@ -20,7 +20,7 @@ from dumbbell.studies.rule_words import Words, rule_text
 from dumbbell.studies.rules import Ruling
 from dumbbell.studies.shared import Floats
 
-__all__ = ["Quantities", "Remark", "judge", "judge_all", "together"]
+__all__ = ["Quantities", "Remark", "judge", "judge_all", "sum_up", "together"]
 
 Single = Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange
 
@@ -69,9 +69,12 @@ def judge_all(study: Study, quantities: Quantities, remarks: Mapping[str, Remark
     unknown = set(remarks or {}) - {c.id for c in study.paper.judged}
     if unknown:
         raise DumbbellError(f"study {study.name}: remarks on claims that aren't judged: {', '.join(sorted(unknown))}")
+    if decided := study.decided:
+        return list(decided.values())
     found: dict[str, Finding] = {}
     for claim in study.paper.judged:
-        found[claim.id] = judge(claim, quantities, found, (remarks or {}).get(claim.id), quick=study.quick)
+        remark = (remarks or {}).get(claim.id)
+        found[claim.id] = judge(claim, quantities, found, remark, level=study.level, quick=study.quick)
     return list(found.values())
 
 
@@ -107,7 +110,7 @@ def judge(
     if claim.rule is None:
         raise ValueError(f"claim {claim.id} has no rule")
     if isinstance(claim.rule, All):
-        return _sum_up(claim.id, claim.rule, before)
+        return sum_up(claim.id, claim.rule, before)
     all_parts = _parts(claim.rule, quantities, level, quick=quick)
     parts = [p for p in all_parts if p[1].verdict is not Verdict.NOT_MEASURED]
     idle = [words for words, ruling in all_parts if ruling == NOTHING]
@@ -313,7 +316,7 @@ def _needs(needs: int, n: int) -> str:
     return f"with {counted(n, 'repetition')} the test can't decide; it would need {rules.repetitions_text(needs)}"
 
 
-def _sum_up(claim: str, rule: All, before: Mapping[str, Finding]) -> Finding:
+def sum_up(claim: str, rule: All, before: Mapping[str, Finding]) -> Finding:
     """Judge a sentence that sums up other claims by their verdicts."""
     found = [before[i] for i in rule.of]
     kinds = [f.verdict for f in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from dumbbell.cli import output
 from dumbbell.common.documents import read_json
@@ -19,6 +20,13 @@ from dumbbell.studies.runner import run_study
 __all__ = ["redraw"]
 
 
+def _decisions(kept: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `run_study` for a design that was kept."""
+    seeds = [None if seed is None else int(seed) for seed in kept["seeds"]]
+    of = {name: None if kept[name] is None else int(kept[name]) for name in ("repetitions", "budget")}
+    return {"seed": seeds[0], "seeds": len(seeds) if len(seeds) > 1 else None, **of}
+
+
 def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:
     """Draw a study again from the runs that it kept (missing ones are made)."""
     try:
@@ -26,9 +34,14 @@ def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) ->
         if (refused := newer(kept.get("format"), FORMAT)) is not None:
             raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
+        if kept["format"] < FORMAT:
+            raise ValueError(f"of an earlier version: run it again (dumbbell study run {name} --out {directory})")
+        decisions = _decisions(kept["decisions"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
         raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
-    done = run_study(study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
+    done = run_study(
+        study(name), directory, quick=quick, jobs=jobs, watch=output.progress, note=output.note, **decisions
+    )
     if form == "md":
         place = out or directory / "report.md"
         write_text(place, markdown(of_study(done), done.drawn, place.parent))

@@ -25,8 +25,8 @@ __all__ = ["QUICK", "Words", "rule_text"]
 
 
 QUICK = (
-    f"In this quick study the intervals are of {100 * QUICK_LEVEL:g} %, and a difference counts only if its whole "
-    "interval is beyond the threshold. Quantities that are zero in every run aren't shown to be equal."
+    f"In this quick study the intervals are of {100 * QUICK_LEVEL:g} %. Quantities that are zero in every run aren't "
+    "shown to be equal."
 )
 
 
@@ -94,7 +94,7 @@ def _statement(rule: Rule, name: str, unit: str, words: Words) -> str:
             a, b = (words.value(v) for v in (rule.a, rule.b))
             return (
                 f"On the same seeds the {name} is shown to be higher for {a} than for {b} (95 % interval of the mean "
-                f"difference above zero, and the mean difference at least {part(rule.matter)} of the larger mean)."
+                f"difference above zero, and from {part(rule.matter)} of the larger mean on)."
             )
         case Extreme():
             return (

@@ -102,8 +102,9 @@ class Ruling:
 
 
 def all_of(rulings: Iterable[Ruling]) -> Ruling:
-    """Combine statements into the one that all of them hold."""
-    return functools.reduce(operator.and_, rulings, Ruling(True))
+    """Combine statements into the one that all of them hold; without any, nothing is decided."""
+    found = list(rulings)
+    return functools.reduce(operator.and_, found, Ruling(True)) if found else Ruling(None)
 
 
 def repetitions_text(needs: int) -> str:
@@ -135,11 +136,11 @@ def higher(
     against: float | None = None,
     quick: bool = False,
 ) -> Ruling:
-    """Hold if a is shown to be higher than b over the same seeds.
+    """Hold if a is shown to be higher than b by at least `matter` over the same seeds.
 
     It fails if the difference is shown to be less than `matter`, negative differences included. In a quick study it
-    holds only if the difference is shown to be at least `matter`. If both are zero in every run, it decides nothing
-    then: a few runs can miss a rare event, such as a stall, and beside zero every difference counts.
+    decides nothing if both are zero in every run: a few runs can miss a rare event, such as a stall, and compared with
+    zero every difference counts.
 
     Parameters
     ----------
@@ -163,12 +164,11 @@ def higher(
     contrary = paired(a, b, level=contrary_level)
     if quick and _never(first, second):
         return Ruling(None, measured, 2 * difference.n)
-    if difference.low > 0 and (difference.low if quick else difference.mean) >= least:
+    if difference.low > 0 and difference.low >= least:
         return Ruling(True, measured)
     if contrary.high < least or (least == 0 and contrary.high <= 0):
         return Ruling(False, measured)
-    off = difference.mean if difference.mean >= least and difference.mean > 0 else least - difference.mean
-    return Ruling(None, measured, _needs(first - second, off, level))
+    return Ruling(None, measured, _needs(first - second, difference.mean - least, level))
 
 
 def _raised(level: float, a: npt.ArrayLike, b: npt.ArrayLike, *, quick: bool) -> float:
@@ -482,7 +482,7 @@ def advantage(first: npt.ArrayLike, second: npt.ArrayLike, *, level: float = LEV
 def exchange(
     first: Floats, second: Floats, points: Sequence[str], *, level: float = LEVEL, quick: bool = False
 ) -> Ruling:
-    """Hold if the first flow is shown to be ahead at some points and the second one at others.
+    """Hold if the first flow is shown to be ahead at some points and the second one at others, by more than `EQUAL`.
 
     It fails if at all points the flows are shown to be equal up to `EQUAL`. The confidence level allows for the
     number of points (Bonferroni).
@@ -495,14 +495,14 @@ def exchange(
     level : float, no unit
         Of all points together.
     quick : bool
-        As for `higher`: a flow is ahead where the whole interval is beyond `EQUAL`.
+        As for `higher`.
     """
     if np.size(first) == 0:
         return Ruling(None)
     one = 1 - (1 - level) / len(first)
     ahead = [advantage(a, b, level=_raised(one, a, b, quick=quick)) for a, b in zip(first, second, strict=True)]
     found = {
-        side: [p for p, x in zip(points, ahead, strict=True) if x.direction == side and _least(x, quick=quick) > EQUAL]
+        side: [p for p, x in zip(points, ahead, strict=True) if x.direction == side and _nearest(x) > EQUAL]
         for side in ("higher", "lower")
     }
     measured = tuple(
@@ -517,13 +517,13 @@ def exchange(
     apart = [s[:, 0] - s[:, 1] for s in sides]
     if all(abs(float(d.mean())) < EQUAL for d in apart):  # these means can only show that no flow is ahead
         return Ruling(None, measured, max(_needs(d, EQUAL - abs(float(d.mean())), one) for d in apart))
-    needs = [_needs(d, float(d.mean()), one) for d, x in zip(apart, ahead, strict=True) if x.direction is None]
+    needs = [_needs(d, abs(float(d.mean())) - EQUAL, one) for d in apart]
     return Ruling(None, measured, min(needs, default=first.shape[1] + 1))
 
 
-def _least(found: Paired, *, quick: bool) -> float:
-    """Return the size of a difference; in a quick study that of the end of its interval that is nearer to zero."""
-    return min(abs(found.low), abs(found.high)) if quick else abs(found.mean)
+def _nearest(found: Paired) -> float:
+    """Return the size of the end of an interval that is nearer to zero."""
+    return min(abs(found.low), abs(found.high))
 
 
 def equal(first: Floats, second: Floats, points: Sequence[str]) -> Ruling:

@@ -9,17 +9,16 @@ DIR/tables/NAME.csv        the rows behind each figure, and the tables
 DIR/runs/EXPERIMENT-uml/   the runs of the decisive cells on the real kernel, where one is. With back end `uml` it has
                            all runs, and EXPERIMENT those of the decisive cells in the simulator
 DIR/runs/EXPERIMENT/       the runs, as `dumbbell run --out` keeps them; a further call runs only the missing runs
+DIR/runs/seed-N/EXPERIMENT/        those of another seed than the scenarios'
+DIR/runs/seed-N/ID-VALUE/EXPERIMENT/   those at another value of an open setting
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,26 +28,23 @@ from dumbbell.backends import backend as find_backend
 from dumbbell.common.link_free_folder import LinkFreeFolder
 from dumbbell.common.processors import cores
 from dumbbell.common.words import counted
-from dumbbell.exceptions import DumbbellError, ResultsError
-from dumbbell.kernel.host.backend import Kernel
+from dumbbell.exceptions import DumbbellError
 from dumbbell.plots import save_all
+from dumbbell.report.finding import Analysis
 from dumbbell.results import Results, run
-from dumbbell.results.running.runner import Progress
-from dumbbell.results.store.build_hash import build_hash
 from dumbbell.scenario import Scenario
 from dumbbell.studies.decisive import analyze_decisive
-from dumbbell.studies.definition import Experiment, Study
+from dumbbell.studies.definition import Study
 from dumbbell.studies.done import Done
 from dumbbell.studies.doubtful import invalid_runs
 from dumbbell.studies.fitting import fitting, is_fitted
 from dumbbell.studies.kernel_column import Column, column, why_no_kernel
-from dumbbell.studies.partial import StudyResults
-from dumbbell.studies.refused import refused_cells, refused_table, words_of
+from dumbbell.studies.partial import Refused
+from dumbbell.studies.refused import refused_cells, refused_table
+from dumbbell.studies.sequential import SEEDS, Design, World, decide_all
+from dumbbell.studies.study_runs import OWN, StudyRuns, Watch, folder_of, forget_if_stale, make
 
 __all__ = ["Watch", "decisive_column", "run_study"]
-
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Shows the progress of one part: given its name, it provides the function that moves the bar."""
 
 
 def run_study(
@@ -59,6 +55,10 @@ def run_study(
     jobs: int | None = None,
     backend: Backend | None = None,
     kernel: bool = True,
+    seed: int | None = None,
+    seeds: int | None = None,
+    repetitions: int | None = None,
+    budget: int | None = None,
     watch: Watch | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> Done:
@@ -78,6 +78,16 @@ def run_study(
     kernel : bool
         With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there. On a
         kernel of this host they run in the simulator too, always.
+    seed : int, optional
+        The first seed. Default: 1 for a report that is decided by several seeds, else that of the scenarios.
+    seeds : int, optional
+        Independent decisions of a report's claims, each by its own seed: `seed`, `seed` + 1 and so on. Default: 5 for
+        the whole study in the simulator, else 1.
+    repetitions : int, optional
+        Repetitions of each cell when the claims are first looked at; default: those of the scenarios.
+    budget : int, optional
+        Most repetitions of a cell in a decision. Claims that are open get more repetitions up to it. Default: for the
+        whole study in the simulator `Study.looks`, else no more than those of the scenario.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -95,41 +105,71 @@ def run_study(
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))
     began = time.perf_counter()
     place = Path(out)
-    _begin(place)
     name = "sim" if backend is None else backend.name
+    decides = study.paper.listed and not quick and name == "sim"
+    if not study.paper.listed and (seeds is not None or budget is not None):
+        raise DumbbellError(f"study {study.name}: several seeds and a budget are for studies of a report's claims")
     if name != "sim" and not kernel:
         raise DumbbellError(f"the kernel can be left out of a run of the simulator, not of one on back end '{name}'")
+    _begin(place)
     study = study.on(name)
     scenarios = {e.name: study.scenario(e, quick=quick, kernel=name != "sim") for e in study.experiments}
-    folders = {e.name: _folder(place, e, name, quick) for e in study.experiments}
+    first = {name: scenario.repetitions for name, scenario in scenarios.items()}
+    design = Design.of(
+        first.values(),
+        seed=seed,
+        seeds=seeds or (SEEDS if decides else 1),
+        looks=study.looks if decides else 1,
+        budget=budget,
+        repetitions=repetitions,
+    )
     refused = {} if backend is None else refused_cells(backend, scenarios)
-    part = fitting(study, scenarios, refused) if is_fitted(backend, study, quick=quick) else None
-    if part is not None:
+    part = None
+    if is_fitted(backend, study, quick=quick):
+        if design != Design():
+            raise DumbbellError("a quick study in real time has the seed and the repetitions that fit into its time")
+        part = fitting(study, scenarios, refused)
         scenarios, refused = part.scenarios, part.added_to(refused)
         note(part.text)
-    results = StudyResults({}, refused)
-    for experiment in study.experiments:
-        folder, left_out = folders[experiment.name], refused.get(experiment.name, {})
-        _forget_if_stale(folder, scenarios[experiment.name], experiment, note)
-        if part is not None and isinstance(backend, Kernel):
-            backend.weigh = part.weights(experiment.name)
-        with watch(experiment.name) as moved:
-            results[experiment.name] = run(
-                scenarios[experiment.name],
-                jobs=jobs,
-                out=folder,
-                backend=backend,
-                only=lambda cell, out=left_out: words_of(cell) not in out,  # type: ignore[misc]
-                progress=moved,
-            )
-    if part is not None and isinstance(backend, Kernel):
-        backend.weigh = None
+    runs = StudyRuns(study, place, backend, quick, jobs, watch, note, refused, scenarios, part)
+    world, decided = World(design.seeds[0]), None
+    if design.once:
+        counts = {name: design.at(0, n) for name, n in first.items()}
+        results = runs.made(world, counts)
+    else:
+        decided, results, counts = decide_all(study, design, first, runs.made, quick=quick)
+    scenarios = {e.name: runs.scenario(e, world, counts[e.name]) for e in study.experiments}
+    folders = {e.name: runs.folder(e, world) for e in study.experiments}
     beside = None
     if kernel and (name in {"sim", "uml"} or (name == "kernel" and not study.real_programs)):
         of_part = None if part is None else part.repetitions
         on = "uml" if name == "sim" else "sim"
-        beside = _beside(study, place, results, quick, jobs, watch, note, on=on, repetitions=of_part)
-    analysis = study.analyze(results, quick=quick) if part is None else analyze_decisive(study, results, quick=quick)
+        beside = _beside(study, place, results, quick, jobs, watch, note, on=on, repetitions=of_part, world=world)
+    if part is None:
+        analysis = study.analyze(results, quick=quick, decided=decided)
+    else:
+        analysis = analyze_decisive(study, results, quick=quick)
+    analysis = _completed(analysis, beside, results, refused, _source(study, scenarios, results), note)
+    with watch("figures") as moved:
+        make(place / "figures")
+        drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)
+    seconds = time.perf_counter() - began
+    done = Done(
+        study, quick, name, place, scenarios, folders, results, analysis, drawn, seconds, beside, refused, design
+    )  # fmt: skip
+    write_report(done)
+    return done
+
+
+def _completed(
+    analysis: Analysis,
+    beside: Column | None,
+    results: Mapping[str, Results],
+    refused: Refused,
+    source: str,
+    note: Callable[[str], None],
+) -> Analysis:
+    """Add to an analysis what the runs on the other back end, invalid runs and cells left out have."""
     if beside is not None:
         analysis = replace(analysis, summary=[*analysis.summary, beside.summary])
         if beside.rows:
@@ -141,22 +181,7 @@ def run_study(
         note(doubtful)
     if refused:
         analysis = replace(analysis, tables=[*analysis.tables, refused_table(refused)])
-    source = _source(study, scenarios, results)
-    analysis = replace(analysis, pictures=[replace(p, source=p.source or source) for p in analysis.pictures])
-    with watch("figures") as moved:
-        _make(place / "figures")
-        drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)
-    seconds = time.perf_counter() - began
-    done = Done(
-        study, quick, name, place, scenarios, folders, results, analysis, drawn, seconds, beside, refused
-    )  # fmt: skip
-    write_report(done)
-    return done
-
-
-def _folder(place: Path, experiment: Experiment, backend: str, quick: bool) -> Path:
-    made_by = "" if backend == "sim" else f"-{backend}"
-    return place / "runs" / (experiment.name + made_by + ("-quick" if quick else ""))
+    return replace(analysis, pictures=[replace(p, source=p.source or source) for p in analysis.pictures])
 
 
 def _beside(
@@ -170,6 +195,7 @@ def _beside(
     *,
     on: str,
     repetitions: int | None = None,
+    world: World = OWN,
 ) -> Column | None:
     """Run the study's decisive cells on the other back end: the virtual-time kernel, or the simulator.
 
@@ -185,11 +211,13 @@ def _beside(
     wanted = declared.quick if quick else declared.repetitions
     there, scenarios, folders = {}, {}, {}
     for experiment in (e for e in study.experiments if e.name in declared.cells):
-        folder = _folder(place, experiment, on, quick)
+        folder = folder_of(place, experiment, on, quick, world)
         # Runs of both back ends have the same length.
         scenario = study.scenario(experiment, quick=quick, kernel=on == "uml", slower=on == "sim")
         scenario = scenario.with_changes({"repetitions": repetitions or min(wanted, scenario.repetitions)})
-        _forget_if_stale(folder, scenario, experiment, note)
+        if world.seed is not None:
+            scenario = scenario.with_changes({"seed": world.seed})
+        forget_if_stale(folder, scenario, experiment, note)
         with watch(f"{experiment.name} {'on Linux' if on == 'uml' else 'in the simulator'}") as moved:
             there[experiment.name] = run(
                 scenario,
@@ -229,7 +257,7 @@ def decisive_column(study: Study, out: str | os.PathLike[str], *, jobs: int | No
         here[experiment.name] = run(
             study.scenario(experiment),
             jobs=jobs,
-            out=_folder(place, experiment, "sim", quick=False),
+            out=folder_of(place, experiment, "sim", quick=False),
             only=lambda cell, name=experiment.name: declared.holds(name, cell),  # type: ignore[misc]
         )
     quietly: Watch = lambda _name: nullcontext(lambda _done, _all: None)  # noqa: E731 - as in `run_study`
@@ -256,29 +284,4 @@ def _check_extras() -> None:
 def _begin(place: Path) -> None:
     """Make the directory of a study, or refuse one that has links."""
     LinkFreeFolder(place).check()
-    _make(place / "runs")
-
-
-def _make(folder: Path) -> None:
-    """Create a directory unless it exists."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise ResultsError(f"{folder}: can't be made: {e.strerror or e}") from None
-
-
-def _forget_if_stale(folder: Path, scenario: Scenario, experiment: Experiment, note: Callable[[str], None]) -> None:
-    """Remove runs that another build of the simulator, or another version of the scenario file, has made.
-
-    Only runs that this function has stamped before: they can be made again at any time.
-    """
-    content = scenario.to_dict()
-    content.pop("repetitions", None)
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
-    digest.update(build_hash().encode())
-    stamp, now = folder.with_name(f"{folder.name}.build"), digest.hexdigest()
-    if stamp.exists() and stamp.read_text(encoding="utf-8").strip() != now and folder.exists():
-        note(f"{experiment.name}: the runs in {folder} are of another build or scenario: run again")
-        shutil.rmtree(folder)
-    _make(stamp.parent)
-    stamp.write_text(f"{now}\n", encoding="utf-8")
+    make(place / "runs")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
-from dumbbell.report.finding import Analysis, Note, Table
+from dumbbell.report.finding import Analysis, Finding, Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load, Pages, Paths
 from dumbbell.studies.bufferbloat.figures import pictures
@@ -24,7 +24,7 @@ from dumbbell.studies.shared import LABELS, counted
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "findings"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
@@ -32,15 +32,15 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     load, pages, curves = Load(results["load"]), Pages(results["pages"]), Curves(results["curves"])
     found, missing = singles(results["fit"]), not_run(results["fit"])
-    findings = judge_all(study, quantities(load, pages, curves, Paths(results["paths"])), _remarks(load))
-    counts, *contrary = counted(findings, texts)
+    judged = findings(study, results)
+    counts, *contrary = counted(judged, texts)
     return Analysis(
-        findings=findings,
+        findings=judged,
         pictures=pictures(load, pages, curves, study.paper.figures),
         tables=[
             _table(load, study.paper.figures),
             fit_table(found, study.paper.figures, missing),
-            *list_tables(study, findings),
+            *list_tables(study, judged),
         ],
         summary=[counts, best_sentence(found, study.paper.figures), *contrary],
         notes=[
@@ -49,6 +49,12 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             _pages(load, study.paper.figures),
         ],
     )
+
+
+def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the report's claims."""
+    load, pages, curves = Load(results["load"]), Pages(results["pages"]), Curves(results["curves"])
+    return judge_all(study, quantities(load, pages, curves, Paths(results["paths"])), _remarks(load))
 
 
 def _remarks(load: Load) -> dict[str, Remark]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
+MOST = 100_000
+"""Largest number of repetitions of a cell."""
 COLORS = {
     "agrees": "green",
     "differs": "dark_orange3",
@@ -100,6 +102,7 @@ def show(name: str, as_json: bool) -> None:
     examples=(
         "dumbbell study run ns2-cbr --quick",
         "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
+        "dumbbell study run netem-iperf --seed 78 --budget 400    # other seeds, more repetitions for open claims",
         "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel, decisive cells in the "
         "simulator too",
         "dumbbell study run ns2-cbr --quick --backend kernel -o emulation=link    # on this host's clock",
@@ -117,6 +120,31 @@ def show(name: str, as_json: bool) -> None:
 @front.jobs()
 @backend_options.backend()
 @front.json()
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**48 - 1),
+    metavar="N",
+    help="The first seed. Default: 1; with --quick or a kernel that of the scenarios.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 100),
+    metavar="K",
+    help="Independent decisions, by the seeds N, N+1 and so on. Default: 5; with --quick or a kernel 1.",
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(2, MOST),
+    metavar="R",
+    help="Repetitions of each cell at the first look. Default: those of the scenarios.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(2, MOST),
+    metavar="B",
+    help="Most repetitions of a cell in a decision: open claims get up to so many. Default: what "
+    "`study show` states; with --quick or a kernel no more than those.",
+)
 @backend_options.options()
 @front.option(
     "--kernel/--no-kernel",
@@ -136,6 +164,7 @@ def run(
     as_json: bool,
     options: tuple[str, ...],
     kernel: bool,
+    **decisions: int | None,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
     from dumbbell.backends import backend as find_backend
@@ -172,7 +201,15 @@ def run(
     made_by = "" if backend == "sim" else f"-{backend}"
     place = out if out is not None else Path("results") / (name + made_by + ("-quick" if quick else ""))
     done = run_study(
-        found, place, quick=quick, jobs=jobs, backend=chosen, kernel=kernel, watch=output.progress, note=output.note
+        found,
+        place,
+        quick=quick,
+        jobs=jobs,
+        backend=chosen,
+        kernel=kernel,
+        watch=output.progress,
+        note=output.note,
+        **decisions,
     )
     if as_json:
         output.document(document(done))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
-from dumbbell.report.finding import Analysis, Note, Table
+from dumbbell.report.finding import Analysis, Finding, Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
@@ -39,7 +39,7 @@ from dumbbell.studies.shared import LABELS, counted
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "findings"]
 
 HALF = 0.5
 """An equal share."""
@@ -58,16 +58,12 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     path, pairs = next(iter(judged.items()))
     over = Over(results["pairs"], path.swept)
     harmed = Harmed(pairs, _solo(results["solo"]))
-
-    def at(setting: Path | None) -> Quantities:
-        return quantities(part1, jitter, depths, fits, over, depths[setting] if setting else None)
-
-    findings, robust = judge_over_settings(study, fits, at, remarks(part1, jitter, pairs, over, path))
+    judged_claims, robust = _judge(study, results, fits)
     predicted = predict(grid, reported)
     validated, validation = cross_validation(grid, reported, predicted, fits, jitter)
     table, reading = readings(pairs, path.words, reported, fits)
     return Analysis(
-        findings=findings,
+        findings=judged_claims,
         pictures=[
             *pictures(part1, jitter, path, depths, over, harmed, reported),
             *fit_pictures(grid, reported, fits, predicted),
@@ -81,11 +77,32 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             robust,
             jitter_table(jitter),
             table,
-            *list_tables(study, findings),
+            *list_tables(study, judged_claims),
         ],
-        summary=counted(findings, texts),
+        summary=counted(judged_claims, texts),
         notes=[_best(fits, path), validation, reading, _late(path, pairs, over, depths, reported)],
     )
+
+
+def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the report's claims."""
+    grid = {**by_path(results["fit"]), **by_path(results["far"])}
+    return _judge(study, results, fit_all(grid, study.paper.figures["throughput_mbps"]))[0]
+
+
+def _judge(study: Study, results: Mapping[str, Results], fits: Fits) -> tuple[list[Finding], Table]:
+    """Judge the claims, and return the table of the verdicts by setting too."""
+    part1 = Alone(results["part1"], "network.hops")
+    jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")
+    judged = by_path(results["pairs"])
+    depths = {**by_path(results["fit"]), **by_path(results["far"]), **judged}
+    path, pairs = next(iter(judged.items()))
+    over = Over(results["pairs"], path.swept)
+
+    def at(setting: Path | None) -> Quantities:
+        return quantities(part1, jitter, depths, fits, over, depths[setting] if setting else None)
+
+    return judge_over_settings(study, fits, at, remarks(part1, jitter, pairs, over, path))
 
 
 def _solo(results: Results) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:

@@ -62,12 +62,12 @@ def judge_over_settings(
     found: dict[str, Finding] = {}
     rows = []
     for claim in study.paper.judged:
-        finding = judge(claim, quantities(None), found, remarks.get(claim.id), quick=study.quick)
+        finding = judge(claim, quantities(None), found, remarks.get(claim.id), level=study.level, quick=study.quick)
         part = _fit_of(claim)
         if part is not None:
             places = _places(claim, fits, part)
             # All settings together: 95 %.
-            level = 1 - (1 - LEVEL) / len(places)
+            level = 1 - (1 - study.level) / len(places)
             each = {
                 place: judge(_in(claim, place), quantities(place.path), {}, level=level, quick=study.quick)
                 for place in places
@@ -76,7 +76,7 @@ def judge_over_settings(
             finding = _over(finding, each, fits.best(part), quick=study.quick)
         found[claim.id] = finding
     title = "Verdicts at the settings that the fits don't distinguish from the best one; 95 % together"
-    return list(found.values()), Table("sensitivity", title, pl.DataFrame(rows))
+    return list((study.decided or found).values()), Table("sensitivity", title, pl.DataFrame(rows))
 
 
 def _fit_of(claim: Claim) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.metrics import summarize
-from dumbbell.report.finding import Analysis, Note, Table
+from dumbbell.report.finding import Analysis, Finding, Note, Table
 from dumbbell.results import Results
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
@@ -25,7 +25,7 @@ from dumbbell.studies.shared import LABELS, counted
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "findings"]
 
 LARGE = 65_495 - 12
 """Payload of a segment on a loopback device, bytes: Linux's MSS there without the timestamps."""
@@ -39,21 +39,28 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
-    inflight, captured = Inflight(results["inflight"]), Captured(results["captured"])
-    findings = judge_all(study, quantities(grid, offload, inflight), remarks(grid, long))
+    captured = Captured(results["captured"])
+    judged = findings(study, results)
     return Analysis(
-        findings=findings,
+        findings=judged,
         pictures=pictures(grid, long, offload, captured),
         tables=[
             _table(grid, "throughput", "20 MB"),
             _table(long, "throughput-long", "long transfers"),
             _table(offload, "throughput-offload", "20 MB in segments of 64 KiB"),
             phases_table(captured),
-            *list_tables(study, findings),
+            *list_tables(study, judged),
         ],
-        summary=counted(findings, texts),
+        summary=counted(judged, texts),
         notes=[_paths(grid, long), _trap(grid, offload), _start(grid, long)],
     )
+
+
+def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the report's claims."""
+    grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
+    found = quantities(grid, offload, Inflight(results["inflight"]))
+    return judge_all(study, found, remarks(grid, long))
 
 
 def _table(grid: Grid, name: str, what: str) -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from dumbbell.metrics import summarize
-from dumbbell.report.finding import Analysis, Table
+from dumbbell.report.finding import Analysis, Finding, Table
 from dumbbell.results import Results
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
@@ -26,7 +26,7 @@ from dumbbell.studies.shared import LABELS
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "findings"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
@@ -34,12 +34,10 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
     two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
-    remarks = {**remarks_exp1.remarks(one, large), **remarks_exp2.remarks(two), **remarks_exp3.remarks(three)}
-    found = replace(quantities(one, Start(results["exp1-start"]), two, three, added(results)), absent=absent(results))
-    findings = judge_all(study, found, remarks)
+    judged = findings(study, results)
     fit = Fit(results["fit"], used_setting(results["exp1"].scenario))
     return Analysis(
-        findings=findings,
+        findings=judged,
         pictures=[
             fit_picture(fit),
             *figures_exp1.pictures(one, large),
@@ -47,10 +45,19 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             *figures_exp3.pictures(three),
         ],
         tables=[_by_rate(one, metric) for metric in ("throughput", "latency", "drop rate")]
-        + [_by_queue(three), fit_table(fit), *list_tables(study, findings)],
-        summary=summary(findings, texts, one, fit_sentence(fit)),
+        + [_by_queue(three), fit_table(fit), *list_tables(study, judged)],
+        summary=summary(judged, texts, one, fit_sentence(fit)),
         notes=[fit_note(fit), *notes(one, large, three)],
     )
+
+
+def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the report's claims."""
+    one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
+    two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
+    remarks = {**remarks_exp1.remarks(one, large), **remarks_exp2.remarks(two), **remarks_exp3.remarks(three)}
+    found = replace(quantities(one, Start(results["exp1-start"]), two, three, added(results)), absent=absent(results))
+    return judge_all(study, found, remarks)
 
 
 def _by_rate(data: Experiment1, metric: str) -> Table:

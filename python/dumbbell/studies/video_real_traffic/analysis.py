@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.report.finding import Analysis, Note
+from dumbbell.report.finding import Analysis, Finding, Note
 from dumbbell.results import Results
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
@@ -28,7 +28,7 @@ from dumbbell.studies.video_real_traffic.tables import predictions, tables
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "findings"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
@@ -38,12 +38,12 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     texts = {claim.id: claim.text for claim in study.paper.claims}
     reported = study.paper.figures
     found = Experiments.read(results, reported)
-    findings = judge_all(study, quantities(found, absent(results)), remarks(study, found, reported))
+    judged = _judge(study, results, found)
     return Analysis(
-        findings=findings,
+        findings=judged,
         pictures=pictures(found, reported),
-        tables=[*tables(found, reported), *list_tables(study, findings)],
-        summary=counted(findings, texts),
+        tables=[*tables(found, reported), *list_tables(study, judged)],
+        summary=counted(judged, texts),
         notes=[
             *(fit_note(fit) for fit in found.fits.values()),
             _shaper(found, reported),
@@ -53,6 +53,15 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             _offload(found, reported),
         ],
     )
+
+
+def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
+    """Judge the report's claims."""
+    return _judge(study, results, Experiments.read(results, study.paper.figures))
+
+
+def _judge(study: Study, results: Mapping[str, Results], found: Experiments) -> list[Finding]:
+    return judge_all(study, quantities(found, absent(results)), remarks(study, found, study.paper.figures))
 
 
 def _shaper(found: Experiments, reported: Mapping[str, Any]) -> Note:

@@ -1,0 +1,267 @@
+"""Decides the claims of a report: repetitions until each is decided, by independent seeds, at all open settings.
+
+A decision looks at the claims several times. Experiments with claims that are still open get twice the repetitions for
+the next look, up to the budget. A claim keeps the verdict of the first look that decides it. The allowed error of 5 %
+is divided among the looks: each has twice that of the look before. So whenever a verdict is made, it is false in at
+most 5 % of all decisions (Bonferroni), and the last look has more than half of the error and so most of the power.
+`validation/significance` measures it.
+
+The decision is repeated by other seeds, which share nothing with the first one, and at the other values of each
+setting that the report leaves open. A claim's verdict is the one of all seeds; where they differ it is undecided.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dumbbell.metrics.significance import LEVEL
+from dumbbell.report.finding import Decision, Finding, Verdict
+from dumbbell.studies.declared import All
+from dumbbell.studies.definition import Study
+from dumbbell.studies.judge import sum_up, together
+from dumbbell.studies.open_settings import OpenSetting, OpenValue
+from dumbbell.studies.partial import StudyResults
+
+__all__ = ["SEEDS", "Design", "Runs", "World", "decide_all"]
+
+SEEDS = 5
+"""Independent decisions behind a verdict."""
+HOPELESS = 4
+"""Multiples of the budget: a claim that by its spread would need more repetitions than that gets no more."""
+OTHERWISE = {Verdict.AGREES, Verdict.DIFFERS}
+"""Verdicts that another value of an open setting may change: to "depends"."""
+DECIDED = {*OTHERWISE, Verdict.DEPENDS}
+
+
+@dataclass(frozen=True)
+class Design:
+    """The design of a study's decisions.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        One decision each. None: the seeds of the scenarios.
+    looks : int
+        Looks of a decision.
+    budget : int or None
+        Most repetitions of a cell in a decision; None: ``2 ** (looks - 1)`` times those of its scenario.
+    repetitions : int or None
+        Repetitions of each cell at the first look; None: those of its scenario.
+    """
+
+    seeds: tuple[int | None, ...] = (None,)
+    looks: int = 1
+    budget: int | None = None
+    repetitions: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenarios: Iterable[int],
+        *,
+        seed: int | None,
+        seeds: int,
+        looks: int,
+        budget: int | None,
+        repetitions: int | None,
+    ) -> Design:
+        """Return the design for experiments whose scenarios have these repetitions."""
+        begin = min((n if repetitions is None else repetitions for n in scenarios if n > 1), default=1)
+        if budget is not None:
+            looks = 1 + max(0, math.ceil(math.log2(budget / begin)))
+        chosen: tuple[int | None, ...] = (None,)
+        if seed is not None or seeds > 1:
+            chosen = tuple(range(1 if seed is None else seed, (1 if seed is None else seed) + seeds))
+        return cls(chosen, looks, budget, repetitions)
+
+    @property
+    def once(self) -> bool:
+        """True if the claims are looked at once, by one seed."""
+        return self.looks == 1 and len(self.seeds) == 1
+
+    def level(self, look: int) -> float:
+        """Return the confidence level of the intervals at a look, from 0."""
+        return 1 - (1 - LEVEL) * 2**look / (2**self.looks - 1)
+
+    def document(self) -> dict[str, Any]:
+        """Return it in plain values."""
+        return asdict(self)
+
+    def at(self, look: int, scenario: int) -> int:
+        """Return the repetitions at a look, from 0, of an experiment whose scenario has so many."""
+        if scenario == 1:  # pictures of one run
+            return 1
+        first = scenario if self.repetitions is None else self.repetitions
+        most: int = first << (self.looks - 1) if self.budget is None else self.budget
+        return min(first << look, most)
+
+
+@dataclass(frozen=True)
+class World:
+    """What the scenarios of a decision have: a seed, and the other value of at most one open setting."""
+
+    seed: int | None
+    setting: OpenSetting | None = None
+    value: OpenValue | None = None
+
+    @property
+    def words(self) -> str:
+        """The open setting with its value."""
+        return "" if self.setting is None or self.value is None else f"{self.setting.setting} {self.value.name}"
+
+
+Runs = Callable[[World, Mapping[str, int]], StudyResults]
+"""Makes the missing runs of a world, given the number of repetitions by experiment."""
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """A decision: the finding of each claim with the repetitions that it took, and the last results."""
+
+    findings: dict[str, Finding]
+    repetitions: dict[str, int]
+    counts: dict[str, int]
+    results: StudyResults
+
+
+def decide_all(
+    study: Study, design: Design, scenarios: Mapping[str, int], runs: Runs, *, quick: bool = False
+) -> tuple[dict[str, Finding], StudyResults, dict[str, int]]:
+    """Decide every claim by every seed, at every open value.
+
+    Parameters
+    ----------
+    study : Study
+        Of a listed report.
+    design : Design
+    scenarios : mapping of str to int
+        Repetitions of the scenarios, by experiment.
+    runs : callable
+        See `Runs`.
+    quick : bool
+        True for the runs of ``--quick``.
+
+    Returns
+    -------
+    findings : dict of str to Finding
+        By claim, with the numbers of the first seed, the common verdict and the decisions.
+    results : StudyResults
+        Of the first seed.
+    repetitions : dict of str to int
+        Theirs, by experiment.
+    """
+    made: dict[str, list[Decision]] = {claim.id: [] for claim in study.paper.judged}
+    first: _Decided | None = None
+    for seed in design.seeds:
+        base = _decide(study, design, scenarios, runs, World(seed), list(made), quick=quick)
+        first = first or base
+        _keep(made, base, list(made), World(seed))
+        for setting in study.paper.open:
+            for value in setting.values if design.looks > 1 else ():
+                settled = (
+                    c for c in study.judged_at(setting) if base.findings[c].verdict in DECIDED - {Verdict.DEPENDS}
+                )
+                if claims := list(settled):
+                    world = World(seed, setting, value)
+                    decided = _decide(study, design, scenarios, runs, world, claims, base.results, quick=quick)
+                    _keep(made, decided, claims, world)
+    if first is None:
+        raise ValueError("a design has at least one seed")
+    found: dict[str, Finding] = {}
+    for claim in study.paper.judged:
+        if isinstance(claim.rule, All):
+            found[claim.id] = sum_up(claim.id, claim.rule, found)
+        else:
+            found[claim.id] = _common(first.findings[claim.id], made[claim.id])
+    return found, first.results, first.counts
+
+
+def _keep(made: Mapping[str, list[Decision]], decided: _Decided, claims: Iterable[str], world: World) -> None:
+    for claim in claims:
+        found = decided.findings[claim]
+        made[claim].append(
+            Decision(world.seed, world.words, found.verdict, decided.repetitions.get(claim, 0), found.why)
+        )
+
+
+def _decide(
+    study: Study,
+    design: Design,
+    scenarios: Mapping[str, int],
+    runs: Runs,
+    world: World,
+    wanted: list[str],
+    others: StudyResults | None = None,
+    *,
+    quick: bool,
+) -> _Decided:
+    """Decide the wanted claims in one world; `others` has the experiments without its open setting."""
+    reads = {c: [e for e in study.experiments_of(study.claim(c)) if e in scenarios] for c in wanted}
+    look = dict.fromkeys(scenarios if world.setting is None else world.setting.experiments, 0)
+    decided: dict[str, Finding] = {}
+    repetitions: dict[str, int] = {}
+    for number in itertools.count():
+        judged = study.judging(level=design.level(min(number, design.looks - 1)), quick=quick)
+        counts = {e: design.at(k, scenarios[e]) for e, k in look.items()}
+        results = runs(world, counts)
+        if others is not None:
+            results = StudyResults({**others, **results}, others.refused)
+        for finding in (f for f in judged.findings(results) if f.claim in reads):
+            claim = finding.claim
+            if claim not in decided or decided[claim].verdict not in DECIDED:
+                decided[claim] = finding
+                repetitions[claim] = max((counts[e] for e in reads[claim] if e in counts), default=0)
+        grow = {
+            e for c, f in decided.items() if _goes_on(study, c, f, design, scenarios, reads[c])
+            for e in reads[c] if e in look and design.at(look[e] + 1, scenarios[e]) > counts[e]
+        }  # fmt: skip
+        if not grow:
+            break
+        look |= {e: look[e] + 1 for e in grow}
+    return _Decided(decided, repetitions, counts, results)
+
+
+def _goes_on(
+    study: Study, claim: str, finding: Finding, design: Design, scenarios: Mapping[str, int], reads: list[str]
+) -> bool:
+    """Return True if more repetitions may decide a claim: they could, and it needs no hopeless number of them."""
+    if finding.verdict is not Verdict.UNDECIDED or isinstance(study.claim(claim).rule, All):
+        return False
+    budget = max((design.at(design.looks - 1, scenarios[e]) for e in reads), default=0)
+    return finding.needs is None or finding.needs <= HOPELESS * budget
+
+
+def _common(first: Finding, decisions: list[Decision]) -> Finding:
+    """Return the finding of a claim with the verdict of all seeds."""
+    if len(decisions) == 1:
+        return first
+    tally = by_seed(decisions)
+    verdict = next(iter(tally)) if len(tally) == 1 else Verdict.UNDECIDED
+    listed = ", ".join(f"{v.value} {n}" for v, n in tally.items())
+    seeds = tally.total()
+    lead = f"By {seeds} of {seeds} seeds" if len(tally) == 1 else f"By seeds: {listed}"
+    others = [d for d in decisions if d.value and d.verdict is not first.verdict]
+    places = {d.value: Counter(o.verdict.value for o in others if o.value == d.value) for d in others}
+    at = "".join(f"; {value}: {', '.join(f'{v} {n}' for v, n in c.items())}" for value, c in places.items())
+    needs = first.needs if verdict is Verdict.UNDECIDED else None
+    return replace(
+        first, verdict=verdict, why=f"{lead}{at}. {_whose(decisions[0])}: {first.why}", needs=needs,
+        decisions=tuple(decisions),
+    )  # fmt: skip
+
+
+def _whose(decision: Decision) -> str:
+    return "The scenarios' seed" if decision.seed is None else f"Seed {decision.seed}"
+
+
+def by_seed(decisions: Iterable[Decision]) -> Counter[Verdict]:
+    """Count the verdicts by seed, each over all values of the open settings."""
+    seeds: dict[int | None, list[Verdict]] = {}
+    for decision in decisions:
+        seeds.setdefault(decision.seed, []).append(decision.verdict)
+    return Counter(together(verdicts) for verdicts in seeds.values())
