@@ -18,6 +18,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.results.store.directory import Store
 from dumbbell.studies import Done, studies
+from dumbbell.studies.decided import by_seed
 from dumbbell.studies.kernel_column import Column
 from dumbbell.studies.runner import decisive_column
 
@@ -25,6 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "studies"
 PAGES = ROOT / "docs" / "reference" / "studies"
 UNTESTABLE = "not testable"
+OTHER = 78
+"""A seed beside those of a whole study, by which its claims are decided once more."""
 
 
 def stored() -> list[str]:
@@ -33,8 +36,9 @@ def stored() -> list[str]:
     return [n for n, s in studies().items() if s.paper.listed or shown in (PAGES / f"{n}.md").read_text("utf-8")]
 
 
-def document(done: Done) -> dict[str, Any]:
-    """Return a study's verdicts with their numbers, in the order of the claims."""
+def document(done: Done, other: Done | None = None) -> dict[str, Any]:
+    """Return a study's verdicts with their numbers, in the order of the claims, and those of another seed."""
+    otherwise = {f.claim: f.verdict.value for f in other.analysis.findings} if other is not None else {}
     found = {f.claim: f for f in done.analysis.findings}
     claims: list[dict[str, Any]] = []
     for claim in done.study.paper.claims:
@@ -50,6 +54,10 @@ def document(done: Done) -> dict[str, Any]:
                 "why": finding.why,
                 "needs": finding.needs,
                 "measured": measured,
+                "by_seed": {v.value: n for v, n in by_seed(finding.decisions).items()},
+                "at": sorted({d.value for d in finding.decisions if d.value}),
+                "own": sorted({d.verdict.value for d in finding.decisions if not d.value}),
+                "rule_version": claim.version,
             }
         )
     return {
@@ -58,6 +66,8 @@ def document(done: Done) -> dict[str, Any]:
         "date": min(Store(folder).manifest()["started"] for folder in done.folders.values())[:10],
         "backend": done.backend,
         "runs": sum(len(results) for results in done.results.values()),
+        "decisions": done.design.document(),
+        "other_seed": {"seed": OTHER, "verdicts": otherwise} if otherwise else None,
         "repetitions": {e.name: done.scenarios[e.name].repetitions for e in done.study.experiments},
         "notes": [{"headline": note.headline, "text": note.text} for note in done.analysis.notes],
         "claims": claims,
@@ -112,8 +122,11 @@ def main() -> None:
             if study.kernel is not None:
                 print(f"{name}: {write_linux(name, decisive_column(study, given.out / name, jobs=given.jobs))}")
             continue
+        other = None
+        if study.paper.listed:
+            other = study.run(given.out / name, jobs=given.jobs, seed=OTHER, seeds=1, kernel=False)
         done = study.run(given.out / name, jobs=given.jobs)
-        found = document(done)
+        found = document(done, other)
         counts = Counter(claim["verdict"] for claim in found["claims"])
         print(f"{name}: {len(found['claims'])} statements, " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
         if given.write_docs:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import polars as pl
 
 from dumbbell.report.finding import Finding, Table, Verdict
+from dumbbell.studies.decided import by_seed, listed
 from dumbbell.studies.definition import Study
 from dumbbell.studies.paper import Claim, Statement
 from dumbbell.studies.rules import repetitions_text
@@ -23,11 +25,41 @@ def list_tables(study: Study, findings: Sequence[Finding]) -> list[Table]:
         {"place": places(c), "report": in_report(c), "claim": c.id, "verdict": outcome(c, found.get(c.id))}
         for c in paper.claims
     ]
-    return [
+    left_open = [
+        {"setting": o.setting, "here": o.used, "also judged with": ", ".join(v.name for v in o.values) or o.reason}
+        for o in paper.open
+    ]
+    tables = [
         Table("report-claims", "The report's results and conclusions, sentence by sentence", pl.DataFrame(claims)),
         Table("report-exhibits", "The report's figures and tables, and their counterparts", pl.DataFrame(exhibits)),
         Table("report-setup", "The report's set-up, and the study's", pl.DataFrame(setup)),
+        Table("report-open", "The settings that the report leaves open", pl.DataFrame(left_open)),
+        Table("decisions", "The decisions behind each verdict", pl.DataFrame(_decisions(study, findings))),
     ]
+    return [table for table in tables if table.frame.height]
+
+
+def _decisions(study: Study, findings: Sequence[Finding]) -> list[dict[str, str]]:
+    """Return the rows of a study that was decided by several seeds, one for each claim with a rule of its own."""
+    rows = []
+    for f in (f for f in findings if f.decisions):
+        counts = sorted({d.repetitions for d in f.decisions if not d.value})
+        values = dict.fromkeys(d.value for d in f.decisions if d.value)
+        rows.append(
+            {
+                "claim": f.claim,
+                "verdict": f.verdict.value,
+                "by seed": listed(by_seed(f.decisions)),
+                "repetitions": " to ".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))),
+                "at open settings": "; ".join(
+                    f"{value}: {listed(Counter(d.verdict for d in f.decisions if d.value == value))}"
+                    for value in values
+                )
+                or "-",
+                "version of the rule": str(study.claim(f.claim).version),
+            }
+        )
+    return rows
 
 
 def outcome(claim: Claim, finding: Finding | None) -> str:

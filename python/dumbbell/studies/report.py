@@ -44,7 +44,7 @@ def of_study(done: Done) -> Content:
         f"dumbbell run {first.file} --out DIR",
         summary=analysis.summary,
         findings=[(f, claims[f.claim]) for f in analysis.findings],
-        disclosed=study.paper.disclosed,
+        disclosed=[*done.design.sentences(), *study.paper.disclosed],
         revised={c.id: c.revised for c in study.paper.judged if c.revised},
         tables=analysis.tables,
         notes=analysis.notes,

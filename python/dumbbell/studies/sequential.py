@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from dumbbell.common.words import counted
 from dumbbell.metrics.significance import LEVEL
 from dumbbell.report.finding import Decision, Finding, Verdict
+from dumbbell.studies.decided import common
 from dumbbell.studies.declared import All
 from dumbbell.studies.definition import Study
-from dumbbell.studies.judge import sum_up, together
+from dumbbell.studies.judge import sum_up
 from dumbbell.studies.open_settings import OpenSetting, OpenValue
 from dumbbell.studies.partial import StudyResults
 
@@ -86,7 +87,21 @@ class Design:
 
     def level(self, look: int) -> float:
         """Return the confidence level of the intervals at a look, from 0."""
-        return 1 - (1 - LEVEL) * 2**look / (2**self.looks - 1)
+        return 1 - (1 - LEVEL) * (1 << look) / ((1 << self.looks) - 1)
+
+    def sentences(self) -> list[str]:
+        """Describe the decisions of a study that doesn't decide once."""
+        if self.once:
+            return []
+        levels = ", ".join(f"{100 * self.level(k):.3g} %" for k in range(self.looks))
+        looks = f"up to {counted(self.looks, 'look')}, each with twice the repetitions of the one before"
+        seeds = "by one seed" if len(self.seeds) == 1 else f"by {len(self.seeds)} seeds, independently"
+        return [
+            f"Each claim was decided {seeds} ({', '.join('own' if s is None else str(s) for s in self.seeds)}), each "
+            f"time with {looks}. Where a rule states 95 %, the intervals of the looks are of {levels}, so that 95 % "
+            "hold over all of them. A verdict is that of all seeds; otherwise the claim is undecided. Numbers and "
+            "figures are of the first seed."
+        ]
 
     def document(self) -> dict[str, Any]:
         """Return it in plain values."""
@@ -177,7 +192,7 @@ def decide_all(
         if isinstance(claim.rule, All):
             found[claim.id] = sum_up(claim.id, claim.rule, found)
         else:
-            found[claim.id] = _common(first.findings[claim.id], made[claim.id])
+            found[claim.id] = common(first.findings[claim.id], made[claim.id])
     return found, first.results, first.counts
 
 
@@ -234,34 +249,3 @@ def _goes_on(
         return False
     budget = max((design.at(design.looks - 1, scenarios[e]) for e in reads), default=0)
     return finding.needs is None or finding.needs <= HOPELESS * budget
-
-
-def _common(first: Finding, decisions: list[Decision]) -> Finding:
-    """Return the finding of a claim with the verdict of all seeds."""
-    if len(decisions) == 1:
-        return first
-    tally = by_seed(decisions)
-    verdict = next(iter(tally)) if len(tally) == 1 else Verdict.UNDECIDED
-    listed = ", ".join(f"{v.value} {n}" for v, n in tally.items())
-    seeds = tally.total()
-    lead = f"By {seeds} of {seeds} seeds" if len(tally) == 1 else f"By seeds: {listed}"
-    others = [d for d in decisions if d.value and d.verdict is not first.verdict]
-    places = {d.value: Counter(o.verdict.value for o in others if o.value == d.value) for d in others}
-    at = "".join(f"; {value}: {', '.join(f'{v} {n}' for v, n in c.items())}" for value, c in places.items())
-    needs = first.needs if verdict is Verdict.UNDECIDED else None
-    return replace(
-        first, verdict=verdict, why=f"{lead}{at}. {_whose(decisions[0])}: {first.why}", needs=needs,
-        decisions=tuple(decisions),
-    )  # fmt: skip
-
-
-def _whose(decision: Decision) -> str:
-    return "The scenarios' seed" if decision.seed is None else f"Seed {decision.seed}"
-
-
-def by_seed(decisions: Iterable[Decision]) -> Counter[Verdict]:
-    """Count the verdicts by seed, each over all values of the open settings."""
-    seeds: dict[int | None, list[Verdict]] = {}
-    for decision in decisions:
-        seeds.setdefault(decision.seed, []).append(decision.verdict)
-    return Counter(together(verdicts) for verdicts in seeds.values())
