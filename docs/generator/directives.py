@@ -126,6 +126,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "reports-counts": lambda _: five_reports.counted(five_reports.reports()),
     "reports-grid": lambda _: five_reports.picture(five_reports.reports()),
     "reports-lessons": lambda _: five_reports.lessons(five_reports.reports()),
+    "reports-stability": lambda _: five_reports.stability(five_reports.reports()),
     "reports-verdicts": lambda _: five_reports.listed(five_reports.reports()),
     "reports-measured": lambda _: five_reports.measured(five_reports.reports()),
     "speed-answer": lambda _: performance.answer(),

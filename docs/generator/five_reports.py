@@ -177,11 +177,52 @@ def listed(found: Sequence[Report]) -> str:
             claim = report.study.claim(stored["id"])
             needs = f" (needs {repetitions_text(stored['needs'])} repetitions)" if stored.get("needs") else ""
             reason = stored["why"] if stored["verdict"] == "not testable" else ""
-            rows.append([escaped(places(claim)), escaped(claim.text), f"{stored['verdict']}{needs}", escaped(reason)])
-        body = table(["place", "statement", "verdict", "reason, if not testable"], rows)
+            rows.append(
+                [
+                    escaped(places(claim)),
+                    escaped(claim.text),
+                    f"{stored['verdict']}{needs}",
+                    _by_seed(stored),
+                    escaped("; ".join(stored.get("at", [])) or "none"),
+                    str(claim.version) if claim.rule is not None else "",
+                    escaped(reason),
+                ]
+            )
+        body = table(
+            ["place", "statement", "verdict", "by seed", "open settings", "rule version", "reason, if not testable"],
+            rows,
+        )
         title = f"{report.name}: {report.counts.total()} statements"
         parts.append(f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.splitlines()))
     return "\n\n".join(parts)
+
+
+def _by_seed(stored: dict[str, Any]) -> str:
+    """Return in how many of the seeds a claim has its verdict, or its verdicts by seed."""
+    counts = stored.get("by_seed", {})
+    seeds = sum(counts.values())
+    if stored["verdict"] in counts and len(counts) == 1:
+        return f"{seeds} of {seeds}"
+    return escaped(", ".join(f"{verdict} {n}" for verdict, n in counts.items()))
+
+
+def stability(found: Sequence[Report]) -> str:
+    """Return how many verdicts five seeds have in common, and whether another seed reverses one."""
+    claims = [(r, c) for r in found for c in r.data["claims"] if c.get("by_seed")]
+    alike = sum(len(c["by_seed"]) == 1 for _, c in claims)
+    others = {r.study.name: r.data["other_seed"] for r in found}
+    same, reversed_ = 0, []
+    for report, stored in claims:
+        other = others[report.study.name]["verdicts"][stored["id"]]
+        same += {other} == set(stored["by_seed"])
+        if {other, stored["verdict"]} == {"agrees", "differs"}:
+            reversed_.append(stored["id"])
+    number = " and ".join(sorted({str(o["seed"]) for o in others.values()}))
+    return (
+        f"Five seeds have the same verdict on {alike} of {len(claims)} claims with a rule of their own "
+        f"({100 * alike / len(claims):.0f} %); the other {len(claims) - alike} are undecided. A sixth seed, {number}, "
+        f"has the verdict of all five on {same} of them, and reverses {len(reversed_) or 'none'}."
+    )
 
 
 def source(found: Sequence[Report]) -> str:

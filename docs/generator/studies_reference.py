@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.studies import Study, study
+from dumbbell.studies.open_settings import OpenSetting
 from dumbbell.studies.paper import Claim, Statement
 from md import escaped, table
 
@@ -40,13 +41,32 @@ def claims(name: str) -> str:
                 rows,
             ),
             "### When the rules were written",
-            "\n".join(f"- {escaped(sentence)}" for sentence in paper.disclosed),
+            "\n".join(f"- {escaped(sentence)}" for sentence in [_versions(found), *paper.disclosed]),
+            "### Settings that the report leaves open",
+            table(["setting", "here", "also judged with, or why not"], [_open(o) for o in paper.open]),
             "### Figures and tables of the report",
             table(["report", "title", "counterpart in the study's page"], exhibits),
             "### Set-up of the report",
             table(["the report's words or values", "here"], setup),
         )
     )
+
+
+def _versions(found: Study) -> str:
+    """Count the rules by version, and the changes that were made with the numbers known."""
+    rules = [c for c in found.paper.judged if c.rule is not None]
+    revised = [c for c in rules if c.revisions]
+    known = sum(r.known for c in revised for r in c.revisions)
+    changes = sum(len(c.revisions) for c in revised)
+    return (
+        f"{len(rules)} rules, {len(rules) - len(revised)} of them as first written; {len(revised)} were revised, in "
+        f"{changes} changes, {known} of these when the numbers were known."
+    )
+
+
+def _open(setting: OpenSetting) -> list[str]:
+    values = "; ".join(value.name for value in setting.values)
+    return [escaped(setting.setting), escaped(setting.used), escaped(values or f"not varied: {setting.reason}")]
 
 
 def verdicts(name: str) -> str:
@@ -103,8 +123,8 @@ def notes(name: str) -> str:
 
 
 def _rule(found: Study, claim: Claim) -> str:
-    revised = f" **Revised after numbers were seen:** {escaped(claim.revised)}" if claim.revised else ""
-    return escaped(found.rule_text(claim)) + revised
+    version = f" **Rule of version {claim.version}.** {escaped(claim.revised)}" if claim.revisions else ""
+    return escaped(found.rule_text(claim)) + version
 
 
 def _reported(of: Claim | Statement) -> str:

@@ -20,6 +20,8 @@ def unlike_whole(name: str, claims: list[dict[str, Any]]) -> dict[str, str]:
     None of a study whose verdicts aren't stored.
     """
     path = STORED / f"{name}.json"
-    whole = {c["id"]: c["verdict"] for c in json.loads(path.read_text())["claims"]} if path.exists() else {}
+    stored = json.loads(path.read_text())["claims"] if path.exists() else []
+    # A quick study has no other values of open settings: the verdict at the study's own ones is one of the whole study.
+    whole = {c["id"]: {c["verdict"], *c.get("own", [])} for c in stored}
     quick = {c["id"]: c["verdict"] for c in claims}
-    return {i: v for i, v in quick.items() if v not in (whole.get(i, v), *UNDECIDED)}
+    return {i: v for i, v in quick.items() if v not in whole.get(i, {v}) | {*UNDECIDED}}

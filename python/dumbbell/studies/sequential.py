@@ -32,7 +32,7 @@ __all__ = ["SEEDS", "Design", "Runs", "World", "decide_all"]
 
 SEEDS = 5
 """Independent decisions behind a verdict."""
-HOPELESS = 4
+HOPELESS = 64
 """Multiples of the budget: a claim that by its spread would need more repetitions than that gets no more."""
 OTHERWISE = {Verdict.AGREES, Verdict.DIFFERS}
 """Verdicts that another value of an open setting may change: to "depends"."""
