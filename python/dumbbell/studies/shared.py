@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell import registry
 from dumbbell.backends import Table
 from dumbbell.report.finding import Finding, Verdict
+from dumbbell.scenario import Scenario
 from dumbbell.studies.rule_words import QUICK
 
-__all__ = ["LABELS", "Floats", "column", "counted", "quick_rules", "seconds"]
+__all__ = ["LABELS", "Floats", "column", "counted", "endpoint", "quick_rules", "seconds"]
 
 Floats = npt.NDArray[np.float64]
 
 LABELS = {
-    "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "cubic": "CUBIC",
-    "bbr": "BBR", "bbr1": "BBR", "bbr3": "BBRv3", "veno": "Veno",
+    "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "bic": "BIC",
+    "cubic": "CUBIC", "bbr": "BBR", "bbr1": "BBR", "bbr3": "BBRv3", "veno": "Veno",
 }  # fmt: skip
 """Names of variants in texts."""
 
@@ -32,6 +35,12 @@ def column(table: Table, name: str) -> Floats:
 def seconds(table: Table, name: str = "t_ns") -> Floats:
     """Take times or durations out of a traced table; (n,) float64, s."""
     return column(table, name) * 1e-9
+
+
+def endpoint(scenario: Scenario) -> dict[str, Any]:
+    """Return the parameters of the stack of a scenario's first TCP flow: those that it sets, and the defaults."""
+    stack = next(stack for flow in scenario.flows if (stack := flow.endpoint_stack) is not None)
+    return {p.name: p.default for p in registry.stack(stack.name).params} | dict(stack.params)
 
 
 def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,15 @@ from dumbbell.report.finding import Analysis, Finding, Table
 from dumbbell.results import Results
 from dumbbell.studies.judge import judge_all
 from dumbbell.studies.listing import list_tables
-from dumbbell.studies.ns2_cbr import figures_exp1, figures_exp2, figures_exp3, remarks_exp1, remarks_exp2, remarks_exp3
+from dumbbell.studies.ns2_cbr import (
+    figures_exp1,
+    figures_exp2,
+    figures_exp3,
+    further,
+    remarks_exp1,
+    remarks_exp2,
+    remarks_exp3,
+)
 from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, Experiment2, Start, report_rates
 from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
 from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_sentence, fit_table, used_setting
@@ -32,7 +40,7 @@ __all__ = ["analyze", "findings"]
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
-    one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
+    one, constant, large = (Experiment1(results[name]) for name in ("exp1", "exp1-constant", "exp1-large-window"))
     two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
     judged = findings(study, results)
     fit = Fit(results["fit"], used_setting(results["exp1"].scenario))
@@ -40,14 +48,14 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         findings=judged,
         pictures=[
             fit_picture(fit),
-            *figures_exp1.pictures(one, large),
+            *figures_exp1.pictures(one, constant, large),
             *figures_exp2.pictures(two),
             *figures_exp3.pictures(three),
         ],
         tables=[_by_rate(one, metric) for metric in ("throughput", "latency", "drop rate")]
-        + [_by_queue(three), fit_table(fit), *list_tables(study, judged)],
+        + [_by_queue(three), *further.tables(results), fit_table(fit), *list_tables(study, judged)],
         summary=summary(judged, texts, one, fit_sentence(fit)),
-        notes=[fit_note(fit), *notes(one, large, three)],
+        notes=[fit_note(fit), *notes(one, constant, large, three), *further.notes(results)],
     )
 
 

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell import _core, registry
+from dumbbell import _core
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.partial import NotRunError
-from dumbbell.studies.shared import Floats
+from dumbbell.studies.shared import Floats, endpoint
 
-__all__ = [
-    "CONSTANT",
-    "JITTERED",
-    "METRICS",
-    "RATE",
-    "VARIANTS",
-    "Experiment1",
-    "Experiment2",
-    "Start",
-    "mbps",
-    "report_rates",
-]
+__all__ = ["METRICS", "RATE", "VARIANTS", "Experiment1", "Experiment2", "Sizes", "Start", "mbps", "report_rates"]
 
-VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
-"""In the order of their years; SACK is not in the report's experiment 1."""
+VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic")
+"""In this order on pages; SACK, BIC and CUBIC are not in the report's experiment 1."""
 RATE = "flows.cbr.application.rate"
-JITTER = "flows.cbr.application.jitter"
-JITTERED, CONSTANT = 0.5, 0.0
 
 METRICS = {
     "throughput": ("goodput_bps", 1e-6, "Mbit/s"),
@@ -80,38 +68,33 @@ class Experiment1:
     """
 
     def __init__(self, results: Results) -> None:
-        keys = [RATE, "variant"] + ([JITTER] if JITTER in results.flows.columns else [])
+        keys = [RATE, "variant"]
         flows = mbps(results.flows)
         queues = mbps(results.queues.rename({"flows.tcp.variant": "variant"}))
-        self._swept = JITTER in keys
         self._flow = Cells(flows.filter(pl.col("name") == "tcp"), keys)
         self._queue = Cells(queues.filter(pl.col("name") == "r1->r2"), keys)
         self.rates = np.array(sorted(flows[RATE].unique()))
         self.n = results.scenario.repetitions
-        self.window = _window(results.scenario)
+        self.window = Sizes.of(results.scenario).window
         self.variants = tuple(v for v in VARIANTS if v in set(flows["variant"]))
         self.reported = tuple(v for v in self.variants if v != "sack")
 
-    def get(self, metric: str, variant: str, rate: float, jitter: float = JITTERED) -> Floats:
+    def get(self, metric: str, variant: str, rate: float) -> Floats:
         """Return a metric (a name of `METRICS`) by repetition; (n,) float64."""
         if variant not in self.variants:
             raise NotRunError(f"{variant} was not run")
         column, factor, _unit = METRICS[metric]
         cells = self._queue if metric.endswith("queue delay") else self._flow
-        return factor * cells.get(column, rate, variant, *([jitter] if self._swept else []))
+        return factor * cells.get(column, rate, variant)
 
-    def grid(
-        self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None, jitter: float = JITTERED
-    ) -> Floats:
+    def grid(self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None) -> Floats:
         """Return a metric by CBR rate and repetition; (m, n) float64. Default: all rates."""
         wanted = self.rates if rates is None else rates
-        return np.array([self.get(metric, variant, float(r), jitter) for r in wanted])
+        return np.array([self.get(metric, variant, float(r)) for r in wanted])
 
-    def average(
-        self, metric: str, rates: Sequence[float], variants: Sequence[str], jitter: float = JITTERED
-    ) -> dict[str, Floats]:
+    def average(self, metric: str, rates: Sequence[float], variants: Sequence[str]) -> dict[str, Floats]:
         """Return each variant's mean over CBR rates by repetition; (n,) float64 each."""
-        return {v: self.grid(metric, v, rates, jitter).mean(axis=0) for v in variants}
+        return {v: self.grid(metric, v, rates).mean(axis=0) for v in variants}
 
     def medians(self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None) -> Floats:
         """Return the median over repetitions by CBR rate; (m,) float64."""
@@ -172,11 +155,22 @@ SLOW_START = 0
 """Code of slow start in the series' column ``phase``."""
 
 
-def _window(scenario: Scenario) -> int:
-    """Read the TCP window, packets: from the scenario, or the preset's default."""
-    set_up = next(stack for flow in scenario.flows if (stack := flow.endpoint_stack) is not None)
-    default = next(p.default for p in registry.stack(set_up.name).params if p.name == "window")
-    return int(_core.parse("packets", str(set_up.params.get("window", default))))
+class Sizes(NamedTuple):
+    """The TCP window in packets, and the payload of a packet in bytes."""
+
+    window: int
+    packet: int
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Sizes:
+        """Read them from a scenario, or take the preset's defaults."""
+        given = endpoint(scenario)
+        return cls(int(_core.parse("packets", str(given["window"]))), int(_core.parse("bytes", str(given["mss"]))))
+
+    @property
+    def limit(self) -> float:
+        """The TCP window, bytes."""
+        return float(self.window * self.packet)
 
 
 class Experiment2:
@@ -186,24 +180,27 @@ class Experiment2:
     ----------
     rates : (m,) float64, Mbit/s
         CBR rates, increasing.
+    variants : set of str
+        Those of the first flow.
+    n : int
+        Repetitions.
     """
 
     def __init__(self, results: Results) -> None:
         frame = mbps(results.flows)
-        keys = ["flows.first.variant", "flows.second.variant", RATE, JITTER]
+        keys = ["flows.first.variant", "flows.second.variant", RATE]
         self._cells = {name: Cells(frame.filter(pl.col("name") == name), keys) for name in ("first", "second")}
         self.rates = np.array(sorted(frame[RATE].unique()))
+        self.variants = set(frame["flows.first.variant"])
         self.n = results.scenario.repetitions
 
-    def both(
-        self, first: str, second: str, jitter: float = JITTERED, metric: str = "throughput"
-    ) -> tuple[Floats, Floats]:
+    def both(self, first: str, second: str, metric: str = "throughput") -> tuple[Floats, Floats]:
         """Return a metric of both flows of a pair, by CBR rate and repetition; (m, n) float64 each."""
         column, factor, _unit = METRICS[metric]
 
         def of(flow: str) -> Floats:
             cells = self._cells[flow]
-            return factor * np.array([cells.get(column, first, second, float(r), jitter) for r in self.rates])
+            return factor * np.array([cells.get(column, first, second, float(r)) for r in self.rates])
 
         return of("first"), of("second")
 

@@ -97,17 +97,17 @@ class Average:
 
 
 class Experiment3:
-    """Reno and SACK over four queues.
+    """One flow over four queues: Reno and SACK in the report's experiment.
 
     Attributes
     ----------
     n : int
         Repetitions.
+    variants : tuple of str
+        In the order of the scenario.
     queues : list of str
         The queues that were run, in the order of `QUEUES`: a real kernel has no RED of ns-2.
     """
-
-    variants = ("reno", "sack")
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -118,6 +118,7 @@ class Experiment3:
             names[run.index] = queue
             self._runs.setdefault((run.cell["flows.tcp.variant"], queue), []).append(run)
         self.n = results.scenario.repetitions
+        self.variants = tuple(dict.fromkeys(variant for variant, _queue in self._runs))
         self.queues = [q for q in QUEUES if q in {queue for _variant, queue in self._runs}]
 
         def named(frame: pl.DataFrame) -> pl.DataFrame:

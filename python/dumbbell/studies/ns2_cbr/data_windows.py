@@ -13,7 +13,7 @@ from dumbbell.metrics import rate_per_window
 from dumbbell.results import Results, Run
 from dumbbell.results.frames.run_frames import label
 from dumbbell.studies.cells import Cells
-from dumbbell.studies.ns2_cbr.data import METRICS, RATE, mbps
+from dumbbell.studies.ns2_cbr.data import METRICS, RATE, Sizes, mbps
 from dumbbell.studies.ns2_cbr.data_exp3 import queue_name
 from dumbbell.studies.partial import NotRunError
 from dumbbell.studies.shared import Floats
@@ -23,10 +23,6 @@ __all__ = ["BLIND", "Fair", "PairWindows", "Windows"]
 
 BLIND = "vegas without delay"
 """Name of the case of Vegas whose thresholds are out of reach."""
-PACKET = 1000.0
-"""Payload of a packet, bytes."""
-WINDOW = 20 * PACKET
-"""The TCP window, bytes."""
 EDGES = np.arange(0.0, 10.01, 0.5)
 """Windows of a rate, s."""
 
@@ -45,10 +41,12 @@ class Windows:
     Attributes
     ----------
     rates : list of float, Mbit/s
+    sizes : Sizes
     """
 
     def __init__(self, results: Results) -> None:
         self._results = results
+        self.sizes = Sizes.of(results.scenario)
         self._runs: dict[tuple[str, float], list[Run]] = {}
         names = {}
         for run in results.runs:
@@ -67,10 +65,10 @@ class Windows:
         column, factor, _unit = METRICS[name]
         return factor * self._flow.get(column, variant, rate)
 
-    def each(self, variant: str, rate: float, what: Callable[[Window], float]) -> Floats:
+    def each(self, variant: str, rate: float, what: Callable[[Window, Sizes], float]) -> Floats:
         """Return a property of the window by repetition; (n,) float64."""
         runs = self._of(variant, rate)
-        return np.array([what(Window.read(self._results.table(run, "flow/tcp"))) for run in runs])
+        return np.array([what(Window.read(self._results.table(run, "flow/tcp")), self.sizes) for run in runs])
 
     def early_repairs(self, variant: str, rate: float) -> Floats:
         """Return the share of repairs before the third duplicate ACK by repetition; (n,) float64, %."""
@@ -94,31 +92,40 @@ class Windows:
 
 
 class PairWindows:
-    """NewReno beside Reno and beside Vegas against CBR, with the series of both windows."""
+    """NewReno beside Reno and beside Vegas against CBR, with the series of both windows.
+
+    Attributes
+    ----------
+    rates : list of float, Mbit/s
+    sizes : Sizes
+    """
 
     def __init__(self, results: Results) -> None:
         self._results = results
+        self.sizes = Sizes.of(results.scenario)
         self._runs: dict[tuple[str, float], list[Run]] = {}
         for run in results.runs:
             pair = f"newreno/{run.cell['flows.second.variant']}"
             self._runs.setdefault((pair, _rate(run)), []).append(run)
         self.rates = sorted({rate for _, rate in self._runs})
 
-    def each(self, pair: str, flow: str, what: Callable[[Window], float]) -> Floats:
+    def each(self, pair: str, flow: str, what: Callable[[Window, Sizes], float]) -> Floats:
         """Return the mean over the CBR rates of a property of a flow's window, by repetition; (n,) float64."""
         rows = [
-            [what(Window.read(self._results.table(run, f"flow/{flow}"))) for run in self._runs[pair, rate]]
+            [what(Window.read(self._results.table(run, f"flow/{flow}")), self.sizes) for run in self._runs[pair, rate]]
             for rate in self.rates
         ]
         return np.asarray(np.nanmean(rows, axis=0))
 
     def used(self, pair: str, flow: str, rate: float) -> Floats:
-        """Return the mean over time of the window in use, the smaller of cwnd and `WINDOW`; (n,) float64, packets."""
+        """Return the mean window in use, the smaller of cwnd and the TCP window; (n,) float64, packets."""
         found = []
         for run in self._runs.get((pair, rate), []):
             table = self._results.table(run, f"flow/{flow}")
             t, cwnd = table["t_ns"].to_numpy() * 1e-9, table["cwnd"].cast(pl.Float64).to_numpy()
-            found.append(float(np.average(np.minimum(cwnd, WINDOW)[:-1], weights=np.diff(t))) / PACKET)
+            found.append(
+                float(np.average(np.minimum(cwnd, self.sizes.limit)[:-1], weights=np.diff(t))) / self.sizes.packet
+            )
         return np.array(found)
 
     def variation(self, pair: str, flow: str) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dumbbell.plots import Curve, Mark, Panel, Picture, sampled
-from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1
+from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1
 from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, knees, predicted_knee
 from dumbbell.studies.shared import LABELS, Floats
 
@@ -21,23 +21,23 @@ AXES = {
 }
 
 
-def pictures(data: Experiment1, large: Experiment1) -> list[Picture]:
-    """Draw experiment 1."""
+def pictures(data: Experiment1, constant: Experiment1, large: Experiment1) -> list[Picture]:
+    """Draw experiment 1; `constant` has constant CBR intervals, `large` a window that never limits."""
     return [
         _over_rate(data, "fig03-throughput", "Figure 3: TCP throughput over CBR rate", "throughput", highest=True),
         _over_rate(data, "fig04-latency", "Figure 4: TCP latency over CBR rate", "latency", highest=False),
         _over_rate(data, "fig05-drop-rate", "Figure 5: TCP packet drop rate over CBR rate", "drop rate", highest=False),
-        _constant(data),
+        _constant(data, constant),
         _window(data, large),
     ]
 
 
 def _curve(
     data: Experiment1, metric: str, variant: str, rates: Sequence[float] | Floats | None = None,
-    jitter: float = JITTERED, label: str | None = None, look: str | None = None,
+    label: str | None = None, look: str | None = None,
 ) -> Curve:  # fmt: skip
     x = np.asarray(data.rates if rates is None else rates)
-    return sampled(label or LABELS[variant], look or variant, data.grid(metric, variant, x, jitter), x, dots=False)
+    return sampled(label or LABELS[variant], look or variant, data.grid(metric, variant, x), x, dots=False)
 
 
 def _over_rate(data: Experiment1, name: str, title: str, metric: str, *, highest: bool) -> Picture:
@@ -75,35 +75,32 @@ def _reading(data: Experiment1, metric: str, *, highest: bool) -> str:
     )
 
 
-def _constant(data: Experiment1) -> Picture:
+def _constant(data: Experiment1, constant: Experiment1) -> Picture:
     rates = [r for r in data.rates if r >= 5]
     panels = []
     for v in data.variants:
         curves = [
-            _curve(data, "throughput", v, rates, JITTERED, "jittered intervals", "jittered"),
-            _curve(data, "throughput", v, rates, CONSTANT, "constant intervals", "constant"),
+            _curve(data, "throughput", v, rates, "jittered intervals", "jittered"),
+            _curve(constant, "throughput", v, rates, "constant intervals", "constant"),
         ]
         panels.append(Panel(LABELS[v], CBR_AXIS, AXES["throughput"], curves))
     spread = []
-    for label, look, jitter in (
-        ("jittered intervals", "jittered", JITTERED),
-        ("constant intervals", "constant", CONSTANT),
-    ):
-        sd = np.median([data.grid("throughput", v, rates, jitter).std(axis=1, ddof=1) for v in data.variants], axis=0)
+    for label, look, source in (("jittered intervals", "jittered", data), ("constant intervals", "constant", constant)):
+        sd = np.median([source.grid("throughput", v, rates).std(axis=1, ddof=1) for v in data.variants], axis=0)
         spread.append(Curve(label, look, np.asarray(rates), sd))
     panels.append(Panel("spread over repetitions, median variant", CBR_AXIS, "standard deviation (Mbit/s)", spread))
-    reading = _constant_reading(data, rates)
+    reading = _constant_reading(data, constant, rates)
     return Picture(
         "extra1-constant-or-jittered", "CBR intervals constant or jittered: TCP throughput", reading, panels, columns=3
     )
 
 
-def _constant_reading(data: Experiment1, rates: Sequence[float]) -> str:
+def _constant_reading(data: Experiment1, constant: Experiment1, rates: Sequence[float]) -> str:
     last = rates[-1]
-    locked = np.median([np.median(data.get("throughput", v, last, CONSTANT)) for v in data.variants])
+    locked = np.median([np.median(constant.get("throughput", v, last)) for v in data.variants])
     free = np.median([np.median(data.get("throughput", v, last)) for v in data.variants])
     gaps = {
-        (v, r): float(np.median(data.get("throughput", v, r, CONSTANT)) / np.median(data.get("throughput", v, r)) - 1)
+        (v, r): float(np.median(constant.get("throughput", v, r)) / np.median(data.get("throughput", v, r)) - 1)
         for v in data.variants
         for r in rates[:-1]
     }

@@ -35,6 +35,8 @@ CHANGE = 0.1
 """Change of throughput and latency, as a part of the level, that a printed curve shows."""
 DROPS = 0.5
 """Drop rate that a printed curve shows, %; as in the claim exp1-drops-alike."""
+NEAR = 0.5
+"""Error up to which the printed rates allow a setting, Mbit/s: half of the report's step."""
 CONGESTED = (8.0, 9.0, 10.0)
 """The report's CBR rates past its knee, Mbit/s."""
 QUEUE, CBR, STACK, VARIANT = (
@@ -245,14 +247,16 @@ def fit_note(fit: Fit) -> Note:
         )
     count = len(fit.errors)
     three = sum(len(fit.firsts(s)) == len(BEST) for s in fit.errors)
+    near = [s for s, error in fit.errors.items() if error <= NEAR and s.queue == fit.used.queue]
     best = ", ".join(fit.firsts(fit.best)) or "none of the three"
     return Note(
         f"The best fit to the printed CBR rates: {fit.best.words}",
         f"The report states neither the TCP window of experiment 1 nor the sizes of packets, and calls the limit of "
         f"the queue an estimation. Over {count} settings the mean distance from its three printed CBR rates is "
         f"{fit.errors[fit.best]:.2f} to {fit.errors[worst]:.2f} Mbit/s. With the best fit the places are, in Mbit/s: "
-        f"{listed}. {used}. It predicts that Vegas is best in: {best}; at {three} of {count} settings Vegas is best "
-        f"in "
+        f"{listed}. {used}. {len(near)} settings with the stated queue have at most {NEAR:g} Mbit/s, half of the "
+        f"report's step: the claims are judged at each of these. The best fit predicts that Vegas is best in: {best}; "
+        f"at {three} of {count} settings Vegas is best in "
         "all three.",
     )
 

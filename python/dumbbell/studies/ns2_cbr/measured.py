@@ -21,6 +21,7 @@ def added(results: Mapping[str, Results]) -> Added:
         late(Windows, results, "exp1-window"),
         late(PairWindows, results, "exp2-window"),
         late(Fair, results, "exp3-fair"),
+        late(Experiment1, results, "further-variants"),
     )
 
 

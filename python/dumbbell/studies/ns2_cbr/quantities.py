@@ -13,9 +13,9 @@ import numpy as np
 from dumbbell.metrics import jain
 from dumbbell.studies.declared import Setting, Value
 from dumbbell.studies.judge import Quantities
-from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Start
+from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2, Sizes, Start
 from dumbbell.studies.ns2_cbr.data_exp3 import AFTER, BEFORE, Experiment3
-from dumbbell.studies.ns2_cbr.data_windows import BLIND, PACKET, WINDOW, Fair, PairWindows, Windows
+from dumbbell.studies.ns2_cbr.data_windows import BLIND, Fair, PairWindows, Windows
 from dumbbell.studies.ns2_cbr.remarks_exp1 import FALL, FOUR, knees
 from dumbbell.studies.ns2_cbr.summary_text import MIN_TH
 from dumbbell.studies.partial import NotRunError
@@ -50,6 +50,7 @@ WORDS = Words(
         "exp1 start throughput": ("throughput of the first second", "Mbit/s"),
         "exp1 growth in slow start": ("factor by which the window grows in a round trip of slow start", ""),
         "exp1 timeouts": ("number of timeouts", ""),
+        "further-variants throughput": ("throughput", "Mbit/s"),
         "exp1-window throughput": ("throughput", "Mbit/s"),
         "exp1-window latency": ("latency", "ms"),
         "exp1-window drop rate": ("drop rate", "%"),
@@ -113,11 +114,12 @@ WORDS = Words(
 
 @dataclass(frozen=True)
 class Added:
-    """The experiments with series of windows, and with two flows over the queues of experiment 3."""
+    """The experiments with series of windows, two flows over the queues of experiment 3, or BIC and CUBIC."""
 
     one: Windows
     two: PairWindows
     three: Fair
+    further: Experiment1
 
 
 def quantities(one: Experiment1, start: Start, two: Experiment2, three: Experiment3, added: Added) -> Quantities:
@@ -126,6 +128,7 @@ def quantities(one: Experiment1, start: Start, two: Experiment2, three: Experime
         "exp1": lambda metric, at: _first(one, start, metric, at),
         "exp2": lambda metric, at: _second(two, metric, at),
         "exp3": lambda metric, at: _third(three, metric, at),
+        "further-variants": lambda metric, at: _first(added.further, start, metric, at),
         "exp1-window": lambda metric, at: _one_window(added.one, metric, at),
         "exp2-window": lambda metric, at: _two_windows(added.two, metric, at),
         "exp3-fair": lambda _metric, at: _shared(added.three, at),
@@ -247,15 +250,15 @@ def _of_length(queue: str, at: Setting) -> str:
     return f"{queue}-bdp" if at.get("parameters") == SUITED else queue
 
 
-OF_A_WINDOW: dict[str, Callable[[Window], float]] = {
-    "without loss": lambda w: w.without_loss,
-    "start ends early": lambda w: w.start_ends_early,
-    "rises below base": lambda w: w.rises_below_base,
-    "cuts above base": lambda w: w.cuts_above_base,
-    "outlast partial": lambda w: w.outlast_partial,
-    "end complete": lambda w: w.end_complete,
-    "kept": lambda w: w.kept(WINDOW),
-    "growth": lambda w: w.growth(PACKET),
+OF_A_WINDOW: dict[str, Callable[[Window, Sizes], float]] = {
+    "without loss": lambda w, _s: w.without_loss,
+    "start ends early": lambda w, _s: w.start_ends_early,
+    "rises below base": lambda w, _s: w.rises_below_base,
+    "cuts above base": lambda w, _s: w.cuts_above_base,
+    "outlast partial": lambda w, _s: w.outlast_partial,
+    "end complete": lambda w, _s: w.end_complete,
+    "kept": lambda w, s: w.kept(s.limit),
+    "growth": lambda w, s: w.growth(s.packet),
 }
 """Name of a metric -> the property of a window."""
 THRESHOLDS = {"red": (MIN_TH, 3 * MIN_TH), "red-bdp": (18.0, 54.0)}

@@ -9,7 +9,7 @@ import numpy as np
 from dumbbell.metrics import knee
 from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
-from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1, report_rates
+from dumbbell.studies.ns2_cbr.data import METRICS, Experiment1, report_rates
 from dumbbell.studies.shared import LABELS, Floats
 
 __all__ = ["FALL", "FOUR", "NEAR", "congested", "early_fall", "knees", "level_until", "predicted_knee", "remarks"]
@@ -37,9 +37,9 @@ def predicted_knee(data: Experiment1) -> float:
     return LINK - data.window * WIRE * 8 / rtt_ms / 1000
 
 
-def knees(data: Experiment1, variant: str, jitter: float = JITTERED) -> Floats:
+def knees(data: Experiment1, variant: str) -> Floats:
     """Find the knee of each repetition, Mbit/s; (n,) float64, NaN if it has none."""
-    grid = data.grid("throughput", variant, jitter=jitter)
+    grid = data.grid("throughput", variant)
     return np.array([knee(data.rates, grid[:, r], level_until=level_until(data), fall=FALL) for r in range(data.n)])
 
 
@@ -94,7 +94,7 @@ def _timeouts(data: Experiment1, rates: Sequence[float]) -> str:
 def _beside(
     data: Experiment1, large: Experiment1, rates: Sequence[float], metric: str, *, highest: bool
 ) -> tuple[Measured, ...]:
-    """Return the fastest variant by rate, with constant intervals, with SACK as well, and with a large window."""
+    """Return the fastest variant by rate, with SACK as well, and with a large window."""
     unit = METRICS[metric][2]
 
     def first(values: dict[str, Floats], what: str) -> Measured:
@@ -104,7 +104,6 @@ def _beside(
         return Measured(what, f"{text} {unit}")
 
     rows = [first({v: data.get(metric, v, r) for v in data.reported}, f"in order at {r:g} Mbit/s") for r in rates]
-    rows.append(first(data.average(metric, rates, data.reported, CONSTANT), "in order with constant CBR intervals"))
     rows.append(first(data.average(metric, rates, data.variants), "in order with SACK among them"))
     common = [r for r in rates if r in set(large.rates)]
     rows.append(

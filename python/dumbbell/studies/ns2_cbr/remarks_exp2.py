@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dumbbell.metrics import shares, summarize
 from dumbbell.report.finding import Measured
 from dumbbell.studies.judge import Remark
-from dumbbell.studies.ns2_cbr.data import CONSTANT, Experiment2, report_rates
+from dumbbell.studies.ns2_cbr.data import Experiment2, report_rates
 from dumbbell.studies.shared import Floats
 
 __all__ = ["remarks"]
@@ -17,12 +16,10 @@ __all__ = ["remarks"]
 def remarks(data: Experiment2) -> dict[str, Remark]:
     """Return the remarks by claim."""
     return {
-        "exp2-reno-reno-fair": Remark(_range(data, "reno", "reno"), (_constant(data, "reno", "reno"),)),
-        "exp2-vegas-vegas-ranges": _leads(data),
+        "exp2-reno-reno-fair": Remark(_range(data, "reno", "reno")),
+        "exp2-vegas-vegas-ranges": Remark(_range(data, "vegas", "vegas")),
         "exp2-newreno-reno-ahead": Remark(_timeouts(data), _by_rate(data, "newreno", "reno")),
-        "exp2-newreno-vegas-ahead": Remark(
-            "", (*_by_rate(data, "newreno", "vegas"), _constant(data, "newreno", "vegas"))
-        ),
+        "exp2-newreno-vegas-ahead": Remark("", _by_rate(data, "newreno", "vegas")),
     }
 
 
@@ -44,35 +41,6 @@ def _range(data: Experiment2, a: str, b: str) -> str:
         f"In single runs under contention ({_span(data.rates[hot])}) the first flow's share ranges over "
         f"{_extremes(first[hot], second[hot])}"
     )
-
-
-def _constant(data: Experiment2, a: str, b: str) -> Measured:
-    first, second = data.both(a, b, CONSTANT)
-    hot = data.contested(a, b)
-    what = f"with constant CBR intervals, share of the first flow in single runs, {_span(data.rates[hot])}"
-    return Measured(what, _extremes(first[hot], second[hot]) if hot.any() else "none")
-
-
-def _leads(data: Experiment2) -> Remark:
-    """Compare with one run of constant intervals, as the report has it."""
-    hot = data.contested("vegas", "vegas")
-    names = [f"{r:g}" for r in data.rates[hot]]
-    single = data.both("vegas", "vegas", CONSTANT)
-    leads = np.sign(single[0][hot, 0] - single[1][hot, 0])
-    return Remark(
-        _range(data, "vegas", "vegas"),
-        (
-            Measured(
-                "one run with constant intervals, as in the report: rates at which the first / the second leads",
-                f"{_list(names, leads > 0)} / {_list(names, leads < 0)} Mbit/s",
-            ),
-            _constant(data, "vegas", "vegas"),
-        ),
-    )
-
-
-def _list(names: list[str], which: npt.NDArray[np.bool_]) -> str:
-    return ", ".join(n for n, w in zip(names, which, strict=True) if w) or "none"
 
 
 def _timeouts(data: Experiment2) -> str:

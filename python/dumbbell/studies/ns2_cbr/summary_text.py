@@ -9,7 +9,7 @@ import numpy as np
 
 from dumbbell.common.words import counted as counted_packets
 from dumbbell.report.finding import Finding, Note
-from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, Experiment1
+from dumbbell.studies.ns2_cbr.data import Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
 from dumbbell.studies.ns2_cbr.remarks_exp1 import NEAR, congested, early_fall, knees, predicted_knee
 from dumbbell.studies.partial import made
@@ -40,13 +40,13 @@ def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experim
     return sentences
 
 
-def notes(one: Experiment1, large: Experiment1, three: Experiment3) -> list[Note]:
+def notes(one: Experiment1, constant: Experiment1, large: Experiment1, three: Experiment3) -> list[Note]:
     """List the effects of ns-2's peculiarities and of the set-up, each with its number."""
     return made(
         [
             partial(_window, one, large),
-            partial(_phases, one),
-            partial(_few_packets, one),
+            partial(_phases, one, constant),
+            partial(_few_packets, one, constant),
             partial(_latency, one),
             partial(_red, three),
             partial(_idle_bottleneck, three),
@@ -74,49 +74,42 @@ def _window(one: Experiment1, large: Experiment1) -> Note:
     )
 
 
-def _phases(one: Experiment1) -> Note:
+def _phases(one: Experiment1, constant: Experiment1) -> Note:
     last = float(one.rates[-1])
-    free, locked = (
-        np.median([np.median(one.get("throughput", v, last, j)) for v in one.variants]) for j in (JITTERED, CONSTANT)
+    free, locked = (np.median([np.median(x.get("throughput", v, last)) for v in x.variants]) for x in (one, constant))
+    moving, still = (
+        sum(float(np.std(x.get("throughput", v, float(r)), ddof=1)) < 0.001 for v in x.variants for r in x.rates)
+        for x in (one, constant)
     )
-    still = {
-        j: sum(
-            float(np.std(one.get("throughput", v, float(r), j), ddof=1)) < 0.001
-            for v in one.variants
-            for r in one.rates
-        )
-        for j in (JITTERED, CONSTANT)
-    }
     cells = len(one.variants) * len(one.rates)
-    got = {v: float(np.median(one.get("throughput", v, last, CONSTANT))) for v in one.variants}
+    got = {v: float(np.median(constant.get("throughput", v, last))) for v in one.variants}
     low, high = min(got, key=lambda v: got[v]), max(got, key=lambda v: got[v])
-    more = _than(still[CONSTANT], still[JITTERED], "More", "Fewer", "As many")
+    more = _than(still, moving, "More", "Fewer", "As many")
     return Note(
-        f"{more} cells have no spread with constant CBR intervals: {still[CONSTANT]} instead of {still[JITTERED]} of "
-        f"{cells}",
+        f"{more} cells have no spread with constant CBR intervals: {still} instead of {moving} of {cells}",
         f"ns-2's CBR source sends at constant intervals by default. At CBR {last:g} Mbit/s the median variant gets "
         f"{locked:.3f} Mbit/s with them, and {free:.3f} with intervals jittered by half. With constant intervals "
-        f"{LABELS[high]} then gets {got[high]:.3f}, {LABELS[low]} {got[low]:.3f}. {still[CONSTANT]} of {cells} cells "
-        f"spread by less than 0.001 Mbit/s over start times with constant intervals, {still[JITTERED]} with jittered "
-        "ones. Every verdict here is taken from jittered intervals.",
+        f"{LABELS[high]} then gets {got[high]:.3f}, {LABELS[low]} {got[low]:.3f}. {still} of {cells} cells "
+        f"spread by less than 0.001 Mbit/s over start times with constant intervals, {moving} with jittered "
+        "ones.",
     )
 
 
-def _few_packets(one: Experiment1) -> Note:
+def _few_packets(one: Experiment1, constant: Experiment1) -> Note:
     last = float(one.rates[-1])
 
-    def delivered(jitter: float) -> dict[str, float]:
-        return {v: float(np.median(one.get("packets", v, last, jitter))) for v in one.variants}
+    def delivered(data: Experiment1) -> dict[str, float]:
+        return {v: float(np.median(data.get("packets", v, last))) for v in data.variants}
 
-    def listed(jitter: float) -> str:
-        return ", ".join(f"{LABELS[v]} {n:.0f}" for v, n in delivered(jitter).items())
+    def listed(data: Experiment1) -> str:
+        return ", ".join(f"{LABELS[v]} {n:.0f}" for v, n in delivered(data).items())
 
-    few, most = min(delivered(JITTERED).values()), max(delivered(JITTERED).values())
+    few, most = min(delivered(one).values()), max(delivered(one).values())
     loads = float(np.median([one.get("packets", v, float(one.rates[0])) for v in one.variants]))
     return Note(
         f"At CBR {last:g} Mbit/s {few:.0f} to {most:.0f} TCP packets get through in a run",
         f"The CBR stream alone offers what the link carries. TCP packets delivered in ten seconds, median over "
-        f"repetitions: {listed(CONSTANT)} with constant intervals, {listed(JITTERED)} with jittered ones; at CBR "
+        f"repetitions: {listed(constant)} with constant intervals, {listed(one)} with jittered ones; at CBR "
         f"{one.rates[0]:g} Mbit/s {loads:.0f}.",
     )
 
