@@ -10,10 +10,24 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.results import Results
+from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
-from dumbbell.studies.shared import Floats
+from dumbbell.studies.shared import Floats, endpoint
 
-__all__ = ["DELAY", "DELAYS", "LOSS", "LOSSES", "MSS", "RATE", "VARIANT", "VARIANTS", "Grid", "cubic", "mathis"]
+__all__ = [
+    "DELAY",
+    "DELAYS",
+    "LOSS",
+    "LOSSES",
+    "MSS",
+    "RATE",
+    "VARIANT",
+    "VARIANTS",
+    "Grid",
+    "cubic",
+    "mathis",
+    "payload",
+]
 
 VARIANTS = ("reno", "cubic")
 DELAYS = (10.0, 50.0, 100.0)
@@ -27,8 +41,14 @@ MSS = 1448
 DELAY, LOSS, VARIANT = "network.bottleneck.delay", "network.bottleneck.loss", "flows.iperf.variant"
 
 
+def payload(scenario: Scenario) -> int:
+    """Return the payload of a scenario's full segments, bytes: timestamps take 12 bytes of the MSS."""
+    given = endpoint(scenario)
+    return int(_core.parse("bytes", str(given["mss"]))) - (12 if given["timestamps"] else 0)
+
+
 class Grid:
-    """An experiment over delays, losses and variants; ``n`` repetitions."""
+    """An experiment over delays, losses and variants; ``n`` repetitions, segments with a payload of ``mss`` bytes."""
 
     def __init__(self, results: Results) -> None:
         flows = results.flows
@@ -40,6 +60,7 @@ class Grid:
         )
         self._cells = Cells(numbers, [VARIANT, DELAY, LOSS])
         self.n = results.scenario.repetitions
+        self.mss = payload(results.scenario)
 
     def get(self, variant: str, delay: float, loss: float, metric: str = "goodput_bps") -> Floats:
         """Return a metric of a cell by repetition, rates in Mbit/s; (n,) float64."""

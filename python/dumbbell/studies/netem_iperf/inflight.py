@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.metrics import rate_per_window
 from dumbbell.results import Results, Run
-from dumbbell.studies.netem_iperf.data import DELAY, LOSS, MSS, VARIANT
+from dumbbell.studies.netem_iperf.data import DELAY, LOSS, MSS, VARIANT, payload
 from dumbbell.studies.shared import Floats
 
 __all__ = ["Inflight", "Windows"]
@@ -33,6 +33,7 @@ class Inflight:
             for runs in results.by_cell()
         }
         self._read: dict[str, Windows] = {}
+        self._mss = payload(results.scenario)
 
     def get(self, metric: str, cell: str, variant: str) -> Floats:
         """Return a metric of `Windows` by repetition; (n,) float64. A cell's words are such as ``"10 ms, 0.1 %"``."""
@@ -41,7 +42,7 @@ class Inflight:
     def _windows(self, run: Run) -> Windows:
         if run.key not in self._read:
             drops = self._results.table(run, "drops/r1->r2")["t_ns"].to_numpy() * 1e-9
-            self._read[run.key] = Windows(self._results.table(run, "flow/iperf"), drops)
+            self._read[run.key] = Windows(self._results.table(run, "flow/iperf"), drops, self._mss)
         return self._read[run.key]
 
 
@@ -56,9 +57,12 @@ class Windows:
         The series of the sender.
     drops : (n,) float64, s
         Times of its lost segments.
+    mss : int, bytes
+        Payload of its full segments.
     """
 
-    def __init__(self, table: pl.DataFrame, drops: Floats | None = None) -> None:
+    def __init__(self, table: pl.DataFrame, drops: Floats | None = None, mss: int = MSS) -> None:
+        self._mss = mss
         self._table, self._drops = table, np.array([]) if drops is None else drops
         self._t = table["t_ns"].to_numpy() * 1e-9
         self._delivered = table["delivered"].to_numpy()
@@ -120,7 +124,7 @@ class Windows:
     @property
     def growth(self) -> float:
         """How fast the window grows between two reductions, median over the run, packets/s."""
-        return _median((self._before[1:] - self._after[:-1]) / np.diff(self._times) / MSS)
+        return _median((self._before[1:] - self._after[:-1]) / np.diff(self._times) / self._mss)
 
     @property
     def reductions(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from dumbbell.metrics import rtt_slope
 from dumbbell.studies.declared import Setting
 from dumbbell.studies.judge import Quantities
-from dumbbell.studies.netem_iperf.data import DELAYS, MSS, Grid
+from dumbbell.studies.netem_iperf.data import DELAYS, Grid
 from dumbbell.studies.netem_iperf.inflight import Inflight
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS, Floats
@@ -25,10 +25,10 @@ WORDS = Words(
         "grid throughput": ("throughput of 20 MB", "Mbit/s"),
         "grid rtt": ("mean RTT", "ms"),
         "grid power of the rtt": ("power of the RTT to which throughput is proportional", ""),
-        "grid sent again": ("share of transfers that send more than arrives", "%"),
+        "grid sent again": ("share of transfers with a loss that send more than arrives", "%"),
         "grid later": (
-            "share of transfers whose mean time from the first transmission of a segment to its ACK is longer than "
-            "that of the segments that were sent once",
+            "share of transfers with a loss whose mean time from the first transmission of a segment to its ACK is "
+            "longer than that of the segments that were sent once",
             "%",
         ),
         "offload throughput": ("throughput of 20 MB in segments of 64 KiB", "Mbit/s"),
@@ -72,8 +72,9 @@ def _of_grid(grid: Grid, name: str, variant: str, at: Setting) -> Floats:
     delay = float(at["delay"])
     if name in MORE:
         more, less = (grid.get(variant, delay, loss, column) for column in MORE[name])
-        return np.where(more > less, 100.0, 0.0)
+        lost = grid.get(variant, delay, loss, "dropped_packets") > 0
+        return np.where(lost, np.where(more > less, 100.0, 0.0), np.nan)
     if name == "formula":
         rate, rtt, window = (grid.get(variant, delay, loss, COLUMNS[c]) for c in ("throughput", "rtt", "window"))
-        return np.asarray(1e3 * rate * rtt / (8 * MSS * window))
+        return np.asarray(1e3 * rate * rtt / (8 * grid.mss * window))
     return grid.get(variant, delay, loss, COLUMNS[name])
