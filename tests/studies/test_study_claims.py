@@ -22,6 +22,7 @@ from dumbbell.studies.geni_fairness.quantities import quantities as of_geni
 from dumbbell.studies.geni_fairness.readings import readings
 from dumbbell.studies.geni_fairness.sensitivity import judge_over_settings
 from dumbbell.studies.judge import Quantities, judge
+from dumbbell.studies.ns2_cbr.data import Sizes
 from dumbbell.studies.ns2_cbr.data_windows import PairWindows
 from dumbbell.studies.ns2_cbr.quantities import quantities as of_ns2
 from dumbbell.studies.video_real_traffic.quantities import quantities as of_video
@@ -426,7 +427,7 @@ def test_the_drop_rate_at_the_knee_by_hand() -> None:
 def test_the_window_in_use_ends_at_the_limit() -> None:
     # 10 packets for 1 s, 40 for 3 s, of which 20 are used: 70 / 4.
     table = pl.DataFrame({"t_ns": np.array([0, 10**9, 4 * 10**9]), "cwnd": np.array([10_000, 40_000, 5_000])})
-    windows = made(PairWindows, _results=of_one(table))
+    windows = made(PairWindows, _results=of_one(table), sizes=Sizes(20, 1000))
     vars(windows)["_runs"] = {("newreno/vegas", 5.0): [None]}
     assert windows.used("newreno/vegas", "first", 5.0).tolist() == [17.5]
 

@@ -26,11 +26,7 @@ def pair(without_analysis: None) -> Study:
     del without_analysis
     found = study("ns2-cbr")
     assert found.kernel is not None
-    quick = {
-        "repetitions": 2,
-        'sweep."flows.cbr.application.rate"': ["7 Mbit/s"],
-        'sweep."flows.cbr.application.jitter"': [0.5],
-    }
+    quick = {"repetitions": 2, 'sweep."flows.cbr.application.rate"': ["7 Mbit/s"]}
     kernel = found.kernel.model_copy(update={"cells": {"exp2": found.kernel.cells["exp2"]}})
     return only(found, {"exp2": quick}, kernel=kernel)
 
