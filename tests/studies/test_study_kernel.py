@@ -62,7 +62,8 @@ def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, qui
     tahoe, red = {"flows.tcp.variant: 'tahoe'"}, {"links.r1->r2.queue.gentle: true"}
     expected = {"exp1": tahoe, "exp1-constant": tahoe, "exp1-large-window": tahoe, "exp1-start": tahoe,
                 "exp1-window": tahoe, "fit": tahoe, "exp3": red, "exp3-fair": red, "further-variants": tahoe,
-                "further-mixes": tahoe, "further-red": red, "further-topology": red}  # fmt: skip
+                "further-mixes": {"flows.first.variant: 'tahoe'", "flows.second.variant: 'tahoe'"},
+                "further-red": red, "further-topology": red}  # fmt: skip
     player = {"player": {
         "flows.video.application: the kernel has no model of a video: back end 'sim' runs it",
         "links.r1->r2.wifi: the kernel's own links don't have Wi-Fi: "

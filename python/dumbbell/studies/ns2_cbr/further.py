@@ -95,12 +95,12 @@ def _mix_note(data: Experiment2) -> Note:
     like, unlike = ([m for m in every if (m.names[0] == m.names[1]) is same] for same in (True, False))
     most = max(every, key=lambda mix: float(mix.total.mean()))
     fair, unfair = (float(np.mean([m.fairness.mean() for m in pairs])) for pairs in (like, unlike))
-    ends = [f"{m.fairness.mean():.3f} ({m.words})" for m in (every[-1], every[0], unlike[-1], unlike[0])]
+    ends = [f"{m.fairness.mean():.3f} ({m.words})" for m in (every[-1], every[0])]
     return Note(
         f"Further work, mixes: of two different variants {unlike[0].words} share most equally",
         f"Beside CBR of {data.rates[0]:g} Mbit/s Jain's index of all {len(every)} pairs of {len(data.variants)} "
         f"variants is in the mean {ends[0]} to {ends[1]}: {fair:.3f} for pairs of the same variant, {unfair:.3f} for "
-        f"the others, from {ends[2]} to {ends[3]}. {most.words} have the most throughput together, "
+        f"the others. {most.words} have the most throughput together, "
         f"{most.total.mean():.2f} Mbit/s.",
     )
 
