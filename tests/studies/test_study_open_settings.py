@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+import dumbbell
 from dumbbell import Scenario
 from dumbbell.studies import Study, study
 from dumbbell.studies.netem_iperf.data import payload
 from dumbbell.studies.netem_iperf.inflight import Windows
 from dumbbell.studies.netem_iperf.quantities import quantities as of_netem
 from dumbbell.studies.ns2_cbr.data import Sizes
+from dumbbell.studies.ns2_cbr.fits import NEAR, Fit, used_setting
 from dumbbell.studies.ns2_cbr.further import mixes
 from dumbbell.studies.open_settings import OpenSetting, OpenValue
 
@@ -89,6 +91,17 @@ def test_quantities_of_windows_follow_the_scenario() -> None:
     sizes = Sizes.of(scenario.with_changes(changes))
     assert sizes == Sizes(40, 500)
     assert sizes.limit == 20_000
+
+
+@pytest.mark.slow
+def test_the_open_sizes_are_those_that_the_printed_rates_allow() -> None:
+    found = study("ns2-cbr")
+    by_name = {e.name: found.scenario(e) for e in found.experiments}
+    fit = by_name["fit"].with_changes({"network.bottleneck.queue.limit": "10 packets"})
+    fitted = Fit(dumbbell.run(fit), used_setting(by_name["exp1"]))
+    (sizes,) = (setting for setting in found.paper.open if setting.id == "sizes")
+    judged = {used_setting(by_name["exp1"].with_changes(value.changes)) for value in sizes.values}
+    assert {s for s, error in fitted.errors.items() if error <= NEAR} == judged | {fitted.used}
 
 
 def test_windows_grow_in_segments_of_the_scenario() -> None:
