@@ -110,7 +110,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "header": rust_docs.header,
     "stacks": lambda _: stacks_reference.presets("tcp"),
     "quic-stacks": lambda _: stacks_reference.presets("quic"),
-    "default-stacks": lambda _: stacks_reference.defaults(),
+    "stack-requirements": lambda _: stacks_reference.requirements(),
     "stack-parameters": lambda _: stacks_reference.parameters("tcp"),
     "stack-facts": lambda _: stacks_reference.facts(),
     "quic-parameters": lambda _: stacks_reference.parameters("quic"),

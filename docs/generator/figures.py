@@ -54,7 +54,7 @@ QUEUES = {
     **{name: f'"{name}"' for name in ("codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie")},
 }
 """The queue in a discipline's figure, where it isn't just a limit of one BDP."""
-CLASSES = {"prio": {"sack": 1}}
+CLASSES = {"prio": {"reno": 1}}
 """Classes of the flows in a discipline's figure, where they aren't all 0."""
 MEAN_OVER = 0.1
 """Window of the backlog's mean and range, s."""
@@ -82,19 +82,24 @@ def all_figures() -> dict[str, Callable[[], bytes]]:
 
 @cache
 def variant(name: str) -> Figure:
-    """One flow alone."""
-    flow = FLOW.format(name="flow", variant=name, start="0 s")
-    text = BASE.format(name=name, duration="20 s", queue='{ discipline = "droptail", limit = "1 bdp" }') + flow
+    """One flow alone, on the default stack unless that replaces the variant's own loss recovery."""
+    stack, *_ = [*registry.recovery_stacks(name), registry.default_stack()]
+    text = _alone(name, stack)
     return Figure(
         name,
         text,
         partial(_draw_variant, name, text),
         f"Congestion window and queue over 20 s of one {name} flow",
         f"One {name} flow over a bottleneck of 10 Mbit/s with a round trip of 40 ms and a tail-drop queue of one "
-        f"bandwidth-delay product (33 packets), on its default stack, {registry.variant(name).default_stack}. Above: "
+        f"bandwidth-delay product (33 packets), on the stack {stack}. Above: "
         "congestion window and slow start threshold in segments; shaded: recovery (orange) and after a timeout "
         "(gray). Below: packets waiting at the bottleneck, mean and range of 0.1 s, and drops (red ticks).",
     )
+
+
+def _alone(variant: str, stack: str) -> str:
+    flow = FLOW.format(name="flow", variant=variant, start="0 s") + f'stack = "{stack}"\n'
+    return BASE.format(name=variant, duration="20 s", queue='{ discipline = "droptail", limit = "1 bdp" }') + flow
 
 
 @cache
@@ -104,7 +109,7 @@ def discipline(name: str) -> Figure:
     flows = "".join(
         FLOW.format(name=flow, variant=flow, start=start)
         + (f"class = {CLASSES[name][flow]}\n" if flow in CLASSES.get(name, {}) else "")
-        for flow, start in (("sack", "0 s"), ("cubic", "5 s"))
+        for flow, start in (("reno", "0 s"), ("cubic", "5 s"))
     )
     text = BASE.format(name=name, duration="20 s", queue=queue) + flows
     return Figure(
@@ -112,7 +117,7 @@ def discipline(name: str) -> Figure:
         text,
         partial(_draw_discipline, name, text),
         f"Backlog, drops and rates of two flows over 20 s through {name}",
-        f"A SACK flow, joined by a CUBIC flow after 5 s, over a bottleneck of 10 Mbit/s with a round trip of 40 ms "
+        f"A Reno flow, joined by a CUBIC flow after 5 s, over a bottleneck of 10 Mbit/s with a round trip of 40 ms "
         f"and the queue <code>{queue}</code>. Above: packets waiting, mean and range of 0.1 s, with a tick for each "
         "drop in the color of its flow. Below: the rate that the link sends of each flow, means over 0.5 s.",
     )
@@ -246,7 +251,7 @@ def _draw_discipline(name: str, text: str) -> bytes:
     if "avg" in queue:
         above.step(queue["t_ns"] * 1e-9, queue["avg"], where="post", color=look(name).color, lw=1.8, label="average")
     lost = results.arrays(0, "drops/r1->r2")
-    for number, flow in enumerate(("sack", "cubic")):
+    for number, flow in enumerate(("reno", "cubic")):
         times = lost["t_ns"][lost["flow"] == 2 * number] * 1e-9
         _ticks(above, times, look(flow).color, 1.0 + 0.045 * number)
         sent = results.arrays(0, "departures/r1->r2")
@@ -268,15 +273,15 @@ def _draw_discipline(name: str, text: str) -> bytes:
     return content
 
 
-OVERVIEW = ("tahoe", "newreno", "vegas", "cubic")
+OVERVIEW = ("tahoe", "reno", "vegas", "cubic")
 
 
 def overview() -> bytes:
-    """Draw the README's figure: windows and queue of four variants on the same path."""
+    """Draw the README's figure: windows and queue of four variants on the same path and stack."""
     figure, axes = _subplots(2, 4, figsize=(11, 4), sharex=True, sharey="row", height_ratios=[3, 2])
     top = 0.0
     for column, name in enumerate(OVERVIEW):
-        results = _run(variant(name).scenario)
+        results = _run(_alone(name, registry.default_stack()))
         _window(axes[0, column], results.arrays(0, "flow/flow"), look(name).color, until=20, bare=True)
         top = max(top, axes[0, column].get_ylim()[1])
         goodput = results.flows["goodput_bps"][0] * 1e-6

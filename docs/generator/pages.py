@@ -38,16 +38,14 @@ def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
 
 def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
     v = registry.variant(name)
-    recovery = (
-        f"`{v.loss_recovery}`, part of this variant"
-        if v.loss_recovery
-        else "chosen by the stack (parameter `recovery`)"
-    )
+    recovery = "chosen by the stack (parameter `recovery`)"
+    if v.loss_recovery:
+        presets = ", ".join(f"`{stack}`" for stack in registry.recovery_stacks(name))
+        recovery = f"`{v.loss_recovery}`, part of this variant on the [stacks](../stacks.md#loss-recovery) {presets}"
     facts: list[Sequence[object]] = [
         *([["Also called", ", ".join(f"`{alias}`" for alias in v.aliases)]] if v.aliases else []),
         ["Year", v.year],
         ["Source", escaped(v.source)],
-        ["Default stack", f"[`{v.default_stack}`](../stacks.md#the-default)"],
         ["Loss recovery", recovery],
         ["Response to loss", escaped(v.on_loss)],
         ["Response to delay", escaped(v.on_delay)],

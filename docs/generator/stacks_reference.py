@@ -13,17 +13,14 @@ def presets(transport: str) -> str:
     return "\n\n".join(f"**`{s.name}`**: {escaped(s.title)}. {escaped(s.doc)}" for s in rows)
 
 
-def defaults() -> str:
-    """Return the default stack of every variant, with the features on which the variant relies."""
+def requirements() -> str:
+    """Return the features of a stack on which variants rely."""
     rows = [
-        [
-            f"[`{v.name}`](variants/{v.name}.md)",
-            f"`{v.default_stack}`",
-            "; ".join(f"{r.feature} ({escaped(r.source)})" for r in v.requires),
-        ]
+        [f"[`{v.name}`](variants/{v.name}.md)", "; ".join(f"{r.feature} ({escaped(r.source)})" for r in v.requires)]
         for v in registry.variants().values()
+        if v.requires
     ]
-    return table(["variant", "default stack", "relies on"], rows)
+    return table(["variant", "relies on"], rows)
 
 
 def parameters(transport: str) -> str:

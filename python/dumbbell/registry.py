@@ -23,12 +23,12 @@ __all__ = [
     "Requirement",
     "TlsVersion",
     "Variant",
-    "default_quic_stack",
     "default_stack",
     "discipline",
     "disciplines",
     "drop_reasons",
     "phases",
+    "recovery_stacks",
     "stack",
     "stacks",
     "tls_versions",
@@ -104,8 +104,6 @@ class Variant:
         A description of one line; the RFC or paper that it implements.
     year : int
         The year of its first publication.
-    default_stack : str
-        The preset of the stack of a flow that names none.
     requires : tuple of Requirement
         The features of the stack on which its document relies.
     loss_recovery : str or None
@@ -124,7 +122,6 @@ class Variant:
     title: str
     year: int
     source: str
-    default_stack: str
     requires: tuple[Requirement, ...]
     loss_recovery: str | None
     on_loss: str
@@ -160,7 +157,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A stack preset of a transport, ``tcp`` or ``quic``: parameters, and properties that no scenario can set."""
+    """A stack preset of a transport, ``tcp`` or ``quic``: parameters, and properties that no scenario can set.
+
+    ``implied_recovery`` has the variants whose loss recovery runs on it. The others that name one (``loss_recovery`` of
+    the variant) differ there in their name only.
+    """
 
     name: str
     transport: str
@@ -168,6 +169,7 @@ class Preset:
     doc: str
     params: tuple[Parameter, ...]
     facts: tuple[Fact, ...]
+    implied_recovery: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ def _tables() -> _Tables:
             entry["requires"] = tuple(Requirement(**r) for r in entry["requires"])
         if "facts" in entry:
             entry["facts"] = tuple(Fact(**f) for f in entry["facts"])
-        for key in ("columns", "aliases", "kernel"):
+        for key in ("columns", "aliases", "kernel", "implied_recovery"):
             if key in entry:
                 entry[key] = tuple(entry[key])
         return entry
@@ -287,14 +289,14 @@ def tls_versions() -> dict[str, TlsVersion]:
     return _tables().tls
 
 
-def default_quic_stack() -> str:
-    """Return the stack preset of a QUIC flow that names none."""
-    return _tables().default_quic_stack
+def default_stack(transport: str = "tcp") -> str:
+    """Return the stack preset of a flow that names none: one for each transport, whatever the variant."""
+    return _tables().default_quic_stack if transport == "quic" else _tables().default_stack
 
 
-def default_stack(name: str | None = None) -> str:
-    """Return the TCP preset on which a variant runs by default; without a name: one that is not in the registry."""
-    return _tables().default_stack if name is None else variant(name).default_stack
+def recovery_stacks(name: str) -> list[str]:
+    """Return the TCP presets on which the loss recovery that is part of a variant runs."""
+    return [s.name for s in stacks("tcp").values() if name in s.implied_recovery]
 
 
 def phases() -> tuple[str, ...]:

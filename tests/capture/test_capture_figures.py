@@ -68,7 +68,9 @@ def test_rates_of_a_capture_are_drawn_over_few_windows_without_loss_of_packets(t
 
 def test_every_timeout_of_a_capture_is_drawn(tmp_path: Path) -> None:
     link = {"rate": "5 Mbit/s", "delay": "18 ms", "outages": [{"at": "3 s", "for": "5 s"}]}
-    capture = captured(tmp_path, "10 s", flows=[{"name": "tcp", "variant": "reno"}], network__bottleneck=link)
+    capture = captured(
+        tmp_path, "10 s", flows=[{"name": "tcp", "variant": "reno", "stack": "rfc"}], network__bottleneck=link
+    )
     row = talkers(capture).row(0, named=True)
     picture = next(p for p in pictures(capture) if p.name.startswith("inflight"))
     (panel,) = picture.panels

@@ -34,6 +34,7 @@ access = { rate = "100 Mbit/s", delay = "1 ms" }
 [[flows]]
 name = "tcp"
 variant = "reno"
+stack = "rfc"
 
 [[flows]]
 name = "cbr"

@@ -60,7 +60,7 @@ use dumbbell_testkit::CcFixture;
 #[test]
 fn neither_an_ack_nor_a_loss_changes_the_window() {
     assert_eq!(CcFixture::new("still", &[], 10.0, 10.0).ack(1).lose().cwnd(), 10.0);
-    assert!(dumbbell_cc::registry().iter().any(|row| row.name == "still" && row.default_stack == "linux"));
+    assert!(dumbbell_cc::registry().iter().any(|row| row.name == "still"));
 }
 """
 DISCIPLINE = """//! Endless: a first-in first-out queue without a limit.

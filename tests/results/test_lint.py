@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dumbbell
@@ -13,6 +14,7 @@ from dumbbell import Scenario
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.reading import extremes
 from dumbbell.report.results_report import of_results
+from dumbbell.results.statistics.lint import lint_scenario
 from dumbbell.results.statistics.warning import LintWarning
 
 LINK: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"limit": "1 bdp"}}
@@ -96,15 +98,32 @@ def test_a_stack_without_a_feature_is_named_with_the_document_and_the_remedy() -
     assert "stack" not in warned(BASE, duration="1 s", flows=[{**flows[0], "stack": repaired}])
 
 
-def test_variants_on_different_default_stacks_are_named() -> None:
-    swept = {"flows.a.variant": ["reno", "cubic", "bbr"]}
-    text = warned(BASE, duration="1 s", sweep=swept)["mixed-stacks"].text
-    assert "reno on 'rfc'; cubic and bbr on 'linux'" in text
-    beside = [{"name": "a", "variant": "reno"}, {"name": "b", "variant": "cubic"}]
-    assert "mixed-stacks" in warned(BASE, duration="1 s", flows=beside)
-    named = [{**flow, "stack": "linux"} for flow in beside]
-    assert "mixed-stacks" not in warned(BASE, duration="1 s", flows=named)
-    assert "mixed-stacks" not in warned(BASE, duration="1 s", flows=[beside[0], {**beside[0], "name": "b"}])
+def same_variants(*variants: Any, **flow: Any) -> str | None:
+    """The warning about variants that are the same, of a scenario that sweeps these."""
+    scenario = {**BASE, "flows": [{**BASE["flows"][0], **flow}], "sweep": {"flows.a.variant": list(variants)}}
+    found = {w.name: w.text for w in lint_scenario(Scenario.from_dict(scenario))}
+    return found.get("same-variants")
+
+
+def test_variants_that_are_the_same_on_their_stack_are_named() -> None:
+    """Linux has one loss recovery for Reno, NewReno and SACK; so has QUIC."""
+    text = same_variants("tahoe", "reno", "newreno", "sack", "cubic")
+    remedy = ": name stack rfc or ns2 to compare their loss recoveries"
+    assert text == f"reno, newreno and sack are the same on stack 'linux', which has a loss recovery of its own{remedy}"
+    assert same_variants("reno", "cubic", "tahoe") is None
+    assert same_variants("reno", {"name": "newreno", "decrease": 0.7}) is None
+    for stack in ("rfc", "ns2"):
+        assert same_variants("tahoe", "reno", "newreno", "sack", stack=stack) is None
+    over_quic = same_variants("reno", "sack", transport="quic")
+    assert over_quic == "reno and sack are the same on stack 'rfc9002', which has a loss recovery of its own"
+    swept = {"flows.a.variant": ["reno", "newreno", "sack"]}
+    results = dumbbell.run(Scenario.from_dict({**BASE, "duration": "1 s", "sweep": swept}))
+    assert "same-variants" in {w.name for w in results.lint()}
+    measured = [name for name in results.flows.columns if name not in {"run", *swept, "variant"}]
+    reno, newreno, sack = (
+        results.flows.filter(pl.col("flows.a.variant") == name).select(measured) for name in ("reno", "newreno", "sack")
+    )
+    assert reno.equals(newreno) and reno.equals(sack)
 
 
 def test_the_warning_names_the_cells_whose_stack_lacks_something() -> None:

@@ -133,7 +133,7 @@ BAD: list[Row] = [
         ("preset", "ns3", ": unknown stack preset 'ns3'", "'ns2'?"),
         ("stack value", {"preset": "ns2", "window": 20}, ".window", "20 given", "packets"),
         ("stack against itself", {"rto_min": "5 s", "rto_max": "2 s"}, ".rto_max"),
-        ("stack against variant", {"recovery": "sack"}, ".recovery", "newreno"),
+        ("stack against variant", {"preset": "rfc", "recovery": "sack"}, ".recovery", "newreno"),
         ("tcp with a QUIC preset", "quinn", "", "rfc, linux, linux-tuned, ns2")),
     *at("flows.cbr.application",
         ("no kind", {"rate": "1 Mbit/s"}, ".kind: needed"),

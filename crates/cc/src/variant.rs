@@ -79,8 +79,6 @@ pub struct Variant {
     pub source: &'static str,
     /// The loss recovery that is part of the variant; None: the stack's.
     pub loss_recovery: Option<LossRecovery>,
-    /// The preset of the stack of a flow that names none.
-    pub default_stack: &'static str,
     /// The features of the stack on which its document relies.
     pub requires: &'static [Requirement],
     /// True if the endpoint also retransmits on Vegas' fine-grained timeout.
@@ -108,8 +106,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// A row to be completed: loss recovery and ECN of the stack, which is by default a current one, no response to
-    /// congestion, no parameters.
+    /// A row to be completed: loss recovery and ECN of the stack, no response to congestion, no parameters.
     pub const EMPTY: Variant = Variant {
         name: "",
         aliases: &[],
@@ -117,7 +114,6 @@ impl Variant {
         year: 0,
         source: "",
         loss_recovery: None,
-        default_stack: "linux",
         requires: &[],
         fine_timeouts: false,
         own_recovery: false,

@@ -16,7 +16,7 @@ pub(crate) fn registry() -> String {
         .map(|v| {
             json!({
                 "name": v.name, "aliases": v.aliases, "title": v.title, "year": v.year, "source": v.source,
-                "default_stack": v.default_stack, "requires": requirements(v),
+                "requires": requirements(v),
                 "loss_recovery": v.loss_recovery.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
                 "needs_marks": v.ecn != EcnUse::Stack,
@@ -36,8 +36,15 @@ pub(crate) fn registry() -> String {
         .collect();
     let stacks: Vec<Value> = dumbbell_tcp::PRESETS
         .iter()
-        .map(|s| stack("tcp", s.name, s.title, s.doc, &s.params(), &s.facts().list()))
-        .chain(dumbbell_quic::PRESETS.iter().map(|s| stack("quic", s.name, s.title, s.doc, &s.params(), &[])))
+        .map(|s| {
+            let named = |v: &Variant| s.implied_recovery(v).is_some();
+            stack("tcp", s.name, s.title, s.doc, &s.params(), &s.facts().list(), named)
+        })
+        .chain(
+            dumbbell_quic::PRESETS
+                .iter()
+                .map(|s| stack("quic", s.name, s.title, s.doc, &s.params(), &[], dumbbell_quic::implies_recovery)),
+        )
         .collect();
     let tls: Vec<Value> = dumbbell_tls::VERSIONS
         .iter()
@@ -50,18 +57,28 @@ pub(crate) fn registry() -> String {
         .map(|t| json!({"kind": t.kind, "kernel_only": t.kernel_only, "columns": columns(t.columns)}))
         .collect();
     json!({
-        "default_stack": Variant::EMPTY.default_stack, "default_quic_stack": dumbbell_quic::PRESETS[0].name,
+        "default_stack": dumbbell_tcp::DEFAULT_PRESET, "default_quic_stack": dumbbell_quic::PRESETS[0].name,
         "variants": variants, "disciplines": disciplines, "stacks": stacks, "tls": tls,
         "phases": phases, "drop_reasons": reasons, "tables": tables,
     })
     .to_string()
 }
 
-fn stack(transport: &str, name: &str, title: &str, doc: &str, params: &[Spec], facts: &[Fact]) -> Value {
+/// Returns a preset; `implies` is true of variants whose name implies their loss recovery on it.
+fn stack(
+    transport: &str,
+    name: &str,
+    title: &str,
+    doc: &str,
+    params: &[Spec],
+    facts: &[Fact],
+    implies: impl Fn(&Variant) -> bool,
+) -> Value {
     let fact = |f: &Fact| json!({"name": f.name, "value": f.value, "doc": f.doc});
     json!({
         "name": name, "transport": transport, "title": title, "doc": doc, "params": specs(params),
         "facts": facts.iter().map(fact).collect::<Vec<_>>(),
+        "implied_recovery": dumbbell_cc::registry().iter().filter(|v| implies(v)).map(|v| v.name).collect::<Vec<_>>(),
     })
 }
 

@@ -35,7 +35,7 @@ mod streams;
 
 pub use config::{
     AckConfig, Config, ConnectionConfig, GrowthConfig, PRESETS, Preset, RecoveryConfig, Start, StreamsConfig,
-    find_preset,
+    find_preset, implies_recovery,
 };
 pub use endpoint::{Endpoint, Role, State, Transmit};
 pub use frame::{Chunk, EcnCounts, Frame};

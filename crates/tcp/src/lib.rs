@@ -37,9 +37,9 @@ mod timer_wheel;
 mod timestamp;
 
 pub use config::{
-    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, Fact, Facts, GrowthConfig, NewRenoExit,
-    PARAMS, PRESETS, PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator, WindowValidation,
-    describe_feature, find_preset,
+    AckConfig, BufferConfig, Config, ConnectionConfig, DEFAULT_PRESET, EcnConfig, EcnFeedback, Fact, Facts,
+    GrowthConfig, NewRenoExit, PARAMS, PRESETS, PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig,
+    RtoEstimator, WindowValidation, describe_feature, find_preset,
 };
 pub use delivery_rate::{DeliveryRate, TxState};
 pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};

@@ -21,9 +21,9 @@ def stacks(name: str | None, as_json: bool) -> None:
     if as_json:
         output.document([asdict(row) for row in rows])
     elif name is None:
-        output.print_table(
-            "Stack presets", ["name", "transport", "description"], [(s.name, s.transport, s.title) for s in rows]
-        )
+        default = {registry.default_stack(transport) for transport in ("tcp", "quic")}
+        presets = [(s.name, s.transport, "yes" if s.name in default else "", s.title) for s in rows]
+        output.print_table("Stack presets", ["name", "transport", "default", "description"], presets)
     else:
         s = rows[0]
         print_details(s.name, s.title, {"description": s.doc}, s.params)

@@ -41,7 +41,7 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     exception, a window or rate that is no valid amount, a run that delivers nothing, and two equal runs that differ.
     The scenario of a case that fails is printed, with as few conditions as possible; the exit code is then 2.
     """
-    from dumbbell import _core
+    from dumbbell import _core, registry
     from dumbbell.cli.variant_trials import trials
     from dumbbell.exceptions import DumbbellError
     from dumbbell.scenario.gate import allow_code
@@ -51,7 +51,7 @@ def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_js
     key = own_code.kind(source)
     with output.reserved(as_json), allow_code():
         try:
-            own_variants.load(key, source).check(given, "linux")
+            own_variants.load(key, source).check(given, registry.default_stack())
         except _core.ParamError as e:
             name, message = e.args
             raise DumbbellError(f"{source}: {f'{name}: ' if name in given else ''}{message}") from None

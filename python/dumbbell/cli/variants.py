@@ -21,19 +21,17 @@ def variants(name: str | None, as_json: bool) -> None:
     if as_json:
         output.document([asdict(row) for row in rows])
     elif name is None:
-        cells = [
-            (", ".join([v.name, *v.aliases]), v.year, v.default_stack, v.title, ", ".join(p.name for p in v.params))
-            for v in rows
-        ]
-        output.print_table("Variants", ["name", "year", "default stack", "description", "parameters"], cells)
+        cells = [(", ".join([v.name, *v.aliases]), v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows]
+        output.print_table("Variants", ["name", "year", "description", "parameters"], cells)
     else:
         v = rows[0]
         facts = {
             **({"also called": ", ".join(v.aliases)} if v.aliases else {}),
             "year": v.year,
             "source": v.source,
-            "default stack": v.default_stack,
-            "recovery": v.loss_recovery or "chosen by the stack",
+            "recovery": f"{v.loss_recovery}, on the stacks {', '.join(registry.recovery_stacks(v.name))}"
+            if v.loss_recovery
+            else "chosen by the stack",
             "answer to loss": v.on_loss,
             "answer to delay": v.on_delay,
             "answer to ECN marks": v.on_ecn,

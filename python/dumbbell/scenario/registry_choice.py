@@ -234,11 +234,6 @@ class Variant(Owned):
     home: ClassVar[Any] = own_variants
     section = "variants"
 
-    @property
-    def default_stack(self) -> str:
-        """The preset of a flow that names none."""
-        return registry.default_stack(None if self.own is not None else self.name)
-
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
         return {name: v.params for v in registry.variants().values() for name in (v.name, *v.aliases)}
@@ -247,19 +242,16 @@ class Variant(Owned):
 class Stack(Named):
     """A preset of the TCP or QUIC endpoint and the changes to it (``dumbbell stacks`` lists them).
 
-    Without a preset (an empty ``name``), the preset is the variant's default with TCP, and `rfc9002` with QUIC.
+    Without a preset (an empty ``name``), the preset is the default of the transport, whatever the variant.
     """
 
     family = "stack"
     key = "preset"
     default_name = ""
 
-    def of(self, variant: Variant, transport: str = "tcp") -> Stack:
-        """Return the stack of a flow with this variant and transport: always with a preset."""
-        if self.name:
-            return self
-        default = registry.default_quic_stack() if transport == "quic" else variant.default_stack
-        return self.model_copy(update={"name": default})
+    def of(self, transport: str) -> Stack:
+        """Return the stack of a flow with this transport: always with a preset."""
+        return self if self.name else self.model_copy(update={"name": registry.default_stack(transport)})
 
     @property
     def label(self) -> str:
@@ -289,10 +281,10 @@ class Stack(Named):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Besides the presets: parameters alone, which change the variant's default."""
+        """Besides the presets: parameters alone, which change the default."""
         forms = super().__get_pydantic_json_schema__(schema, handler)
-        for preset in (registry.default_stack(), registry.default_quic_stack()):
-            params = {p.name: _parameter_schema(p) for p in registry.stack(preset).params}
+        for transport in ("tcp", "quic"):
+            params = {p.name: _parameter_schema(p) for p in registry.stack(registry.default_stack(transport)).params}
             forms["anyOf"].append({"type": "object", "properties": params, "additionalProperties": False})
         return forms
 

@@ -42,20 +42,20 @@ PRESETS = (
         "two-flows",
         "CUBIC and NewReno",
         "Two flows with different congestion control and the same TCP stack share the bottleneck.",
-        [{"variant": "cubic"}, {"variant": "newreno", "stack": "linux"}],
+        [{"variant": "cubic"}, {"variant": "newreno"}],
     ),
     Preset(
         "slow-start",
         "Slow start",
         "The window doubles in each round trip until the queue is full and packets are dropped.",
-        [{"variant": "reno"}],
+        [{"variant": "reno", "stack": "rfc"}],
         {"rtt": 100, "buffer": 60, "duration": 4},
     ),
     Preset(
         "sawtooth",
         "Sawtooth",
         "Reno with SACK halves the window after a loss. Then the window grows by one segment in each round trip.",
-        [{"variant": "sack"}],
+        [{"variant": "sack", "stack": "rfc"}],
         {"rate": 5, "rtt": 50, "buffer": 20, "duration": 30},
     ),
     Preset(
@@ -76,14 +76,14 @@ PRESETS = (
         "vegas-starves",
         "Vegas beside NewReno",
         "Vegas reduces its window when the queue grows. NewReno fills the queue and gets most of the rate.",
-        [{"variant": "vegas"}, {"variant": "newreno", "stack": "linux"}],
+        [{"variant": "vegas"}, {"variant": "newreno"}],
         {"buffer": 100, "duration": 30},
     ),
     Preset(
         "red",
         "RED",
         "RED drops packets at random before the queue is full. Compare with droptail and CoDel.",
-        [{"variant": "newreno"}, {"variant": "newreno"}],
+        [{"variant": "newreno", "stack": "rfc"}, {"variant": "newreno", "stack": "rfc"}],
         {"discipline": "red", "buffer": 200, "duration": 30},
     ),
     Preset(
@@ -97,7 +97,7 @@ PRESETS = (
         "rtt-unfairness",
         "RTT unfairness",
         "The RTT of the second flow is 120 ms longer. Its window grows more slowly, and its share is smaller.",
-        [{"variant": "newreno"}, {"variant": "newreno", "extra": 120}],
+        [{"variant": "newreno", "stack": "rfc"}, {"variant": "newreno", "stack": "rfc", "extra": 120}],
         {"buffer": 60, "duration": 60},
     ),
     Preset(
@@ -111,7 +111,7 @@ PRESETS = (
         "incast",
         "Incast",
         "Eight senders answer at the same time. The small buffer overflows, and some of them wait for a timeout.",
-        [{"variant": "newreno", "application": "transfer", "size": 64, "stack": "linux"} for _ in range(8)],
+        [{"variant": "newreno", "application": "transfer", "size": 64} for _ in range(8)],
         {"rate": 100, "rtt": 1, "buffer": 15, "duration": 1},
     ),
 )

@@ -22,8 +22,6 @@ LINKS = ("r1->r2", "r2->r1")
 """The bottleneck, forward and back: the page shows their packets."""
 JITTER = "10 ms"
 """Like the default of scenarios for flows that begin together."""
-DEFAULT_STACK = "default"
-"""The choice of the variant's own stack."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +95,13 @@ def _flow() -> tuple[Number | Choice, ...]:
     applications = (("bulk", "sends as much as it can"), ("transfer", "sends one object"))
     marks = (("default", "on for variants that need it"), ("on", "ECN is negotiated"))
     size = "Bytes of the object of a transfer."
-    own = ((DEFAULT_STACK, "that of the variant"), *stacks)
     return (
         Choice("variant", "Variant", variants, "cubic", place="Flow.variant"),
         Number("start", "Start", "s", 0, 60, 0.1, 0, about="The flow begins then, or up to 10 ms later."),
         Number("extra", "Extra RTT", "ms", 0, 1000, 0.1, 0, about="Propagation delay of its own access links."),
         Choice("application", "Application", applications, "bulk", place="Flow.application"),
         Number("size", "Size", "kB", 1, 100_000, 1, 100, logarithmic=True, about=size),
-        Choice("stack", "TCP stack", own, DEFAULT_STACK, place="Flow.stack"),
+        Choice("stack", "TCP stack", stacks, registry.default_stack(), place="Flow.stack"),
         Choice("ecn", "ECN", marks, "default", about="Explicit congestion notification [RFC 3168]."),
     )  # fmt: skip
 
@@ -167,7 +164,7 @@ def _flow_document(name: str, flow: Mapping[str, Any]) -> dict[str, Any]:
 
 def stack_document(flow: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry of a flow's stack; empty if all of it is by default."""
-    preset = {} if flow["stack"] == DEFAULT_STACK else {"preset": flow["stack"]}
+    preset = {} if flow["stack"] == registry.default_stack() else {"preset": flow["stack"]}
     ecn = {"ecn": True} if flow["ecn"] == "on" else {}
     return {"stack": {**preset, **ecn}} if preset or ecn else {}
 

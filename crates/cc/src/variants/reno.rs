@@ -39,8 +39,6 @@ const fn row(
         year,
         source,
         loss_recovery: Some(loss_recovery),
-        // A stack with RACK would replace the loss recovery that defines the variant.
-        default_stack: "rfc",
         on_loss,
         on_ecn: "as to a loss, without a retransmission",
         params: PARAMS,

@@ -45,6 +45,12 @@ pub struct Config {
     pub growth: GrowthConfig,
 }
 
+/// Returns true if a variant's name implies its loss recovery with QUIC: only Tahoe's differs from RFC 9002's.
+#[must_use]
+pub fn implies_recovery(variant: &Variant) -> bool {
+    variant.loss_recovery == Some(LossRecovery::Tahoe)
+}
+
 impl Config {
     /// Returns the parameters of a connection.
     ///
@@ -61,7 +67,7 @@ impl Config {
             connection,
             streams: StreamsConfig::read(&p)?,
             ack: AckConfig::read(&p),
-            recovery: RecoveryConfig::read(&p, variant.loss_recovery == Some(LossRecovery::Tahoe))?,
+            recovery: RecoveryConfig::read(&p, implies_recovery(variant))?,
             growth: GrowthConfig::read(&p, variant)?,
         })
     }

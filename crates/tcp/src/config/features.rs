@@ -41,7 +41,8 @@ pub fn describe(feature: StackFeature) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::PRESETS;
+    use crate::config::{DEFAULT_PRESET, PRESETS, find_preset};
+    use dumbbell_cc::LossRecovery;
     use dumbbell_units::param::Raw;
 
     /// The features that a variant lacks on a preset with changed parameters.
@@ -53,22 +54,34 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_has_all_features_on_its_default_stack() {
+    fn every_variant_has_all_features_on_the_default_stack() {
         for variant in dumbbell_cc::registry() {
-            assert_eq!(lacking(variant.name, variant.default_stack, &[]), [], "{}", variant.name);
+            assert_eq!(lacking(variant.name, DEFAULT_PRESET, &[]), [], "{}", variant.name);
         }
     }
 
     #[test]
-    fn the_default_stack_keeps_the_loss_recovery_that_a_name_implies() {
-        for variant in dumbbell_cc::registry() {
-            let config = Config::read(variant.default_stack, &[], variant).unwrap();
-            if let Some(named) = variant.loss_recovery {
-                assert_eq!(config.recovery.algorithm, named, "{}", variant.name);
-                assert!(!config.uses_rack(), "{}: RACK replaces it", variant.name);
-            } else {
-                assert_eq!(variant.default_stack, "linux", "{}", variant.name);
+    fn a_name_implies_the_loss_recovery_that_runs_except_where_the_stack_has_its_own() {
+        for preset in PRESETS {
+            for variant in dumbbell_cc::registry() {
+                let config = Config::read(preset.name, &[], variant).unwrap();
+                if let Some(implied) = preset.implied_recovery(variant) {
+                    assert_eq!(config.recovery.algorithm, implied, "{} on {}", variant.name, preset.name);
+                    assert!(!config.uses_rack(), "{} on {}: RACK replaces it", variant.name, preset.name);
+                }
             }
+        }
+        let implied = |preset: &str, variant: &str| {
+            find_preset(preset).unwrap().implied_recovery(dumbbell_cc::find(variant).unwrap())
+        };
+        for (variant, named) in [
+            ("tahoe", LossRecovery::Tahoe),
+            ("reno", LossRecovery::Reno),
+            ("newreno", LossRecovery::NewReno),
+            ("sack", LossRecovery::Sack),
+        ] {
+            assert_eq!(implied("rfc", variant), Some(named));
+            assert_eq!(implied("linux", variant), (variant == "tahoe").then_some(named));
         }
     }
 

@@ -24,7 +24,7 @@ pub use features::describe as describe_feature;
 pub use growth::{GrowthConfig, ReduceFrom, WindowValidation};
 pub use pacing::PacingConfig;
 pub use params::PARAMS;
-pub use presets::{PRESETS, Preset, find_preset};
+pub use presets::{DEFAULT_PRESET, PRESETS, Preset, find_preset};
 pub use recovery::{NewRenoExit, RackConfig, RecoveryConfig};
 pub use rto::{RtoConfig, RtoEstimator};
 
@@ -87,7 +87,7 @@ impl Config {
         let params = preset.read(variant.name, given)?;
         let facts = preset.facts_for(variant.name);
         let mut p = Reading { params: &params, facts, given, ip, mss: 0 };
-        let recovery = RecoveryConfig::read(&p, variant, preset.any_recovery)?;
+        let recovery = RecoveryConfig::read(&p, variant, preset.implied_recovery(variant))?;
         let connection = ConnectionConfig::read(&p)?;
         p.mss = connection.mss;
         let buffer = BufferConfig::read(&p)?;

@@ -7,6 +7,7 @@
 
 use super::params::PARAMS;
 use super::{Defaults, Facts, ack, buffer, connection, ecn, facts, growth, pacing, recovery, rto};
+use dumbbell_cc::{LossRecovery, Variant};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, unknown_name, with_defaults};
 
 /// A named set of parameter values.
@@ -32,7 +33,7 @@ pub struct Preset {
     pub variants_as: &'static str,
     /// True if the names Reno, NewReno and SACK select congestion control only, and the stack's parameters loss
     /// recovery.
-    pub(super) any_recovery: bool,
+    any_recovery: bool,
 }
 
 /// HyStart is on by default [Linux tcp_cubic.c: hystart]. Tahoe as for rfc.
@@ -41,6 +42,10 @@ const LINUX_VARIANTS: &[(&str, &str, &str)] =
 
 /// Every preset.
 pub const PRESETS: &[Preset] = &[RFC, LINUX, LINUX_TUNED, NS2];
+
+/// The preset of a flow that names none. It is the same for every variant, so that a comparison of variants is not also
+/// one of stacks.
+pub const DEFAULT_PRESET: &str = LINUX.name;
 
 const RFC: Preset = Preset {
     name: "rfc",
@@ -142,6 +147,12 @@ impl Preset {
     pub fn params(&self) -> Vec<Spec> {
         let specs = self.base.map_or_else(|| PARAMS.to_vec(), Preset::params);
         with_defaults(specs, self.defaults.iter().copied().flatten().copied())
+    }
+
+    /// Returns the loss recovery that a variant's name implies on this preset; None: the stack's parameters select it.
+    #[must_use]
+    pub fn implied_recovery(&self, variant: &Variant) -> Option<LossRecovery> {
+        variant.loss_recovery.filter(|named| !self.any_recovery || *named == LossRecovery::Tahoe)
     }
 
     /// Returns what a scenario can't set.

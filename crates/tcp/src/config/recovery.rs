@@ -108,10 +108,12 @@ pub struct RackConfig {
 }
 
 impl RecoveryConfig {
-    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family don't imply a loss
-    /// recovery.
-    pub(super) fn read(p: &Reading<'_>, variant: &Variant, any_recovery: bool) -> Result<RecoveryConfig, ParamError> {
-        let implied = variant.loss_recovery.filter(|named| !any_recovery || *named == LossRecovery::Tahoe);
+    /// Reads the group. `implied` is the loss recovery that the variant's name implies, if any.
+    pub(super) fn read(
+        p: &Reading<'_>,
+        variant: &Variant,
+        implied: Option<LossRecovery>,
+    ) -> Result<RecoveryConfig, ParamError> {
         if implied.is_some() && p.is_given("recovery") {
             return Err(ParamError {
                 name: "recovery".into(),

@@ -40,7 +40,7 @@ def lint(results: Results) -> list[LintWarning]:
         *_facts(cells),
         *_variants(results.scenario),
         *lint_transport.stacks(pairs),
-        *lint_transport.mixed_stacks(pairs),
+        *lint_transport.same_variants(pairs),
         *_repetitions(results.scenario, pairs),
         *_nothing_delivered(pairs),
         *_flows(pairs),
@@ -58,7 +58,7 @@ def lint_scenario(scenario: Scenario) -> list[LintWarning]:
     return [
         *_variants(scenario),
         *lint_transport.stacks(pairs),
-        *lint_transport.mixed_stacks(pairs),
+        *lint_transport.same_variants(pairs),
         *(_repetitions(scenario, pairs) if scenario.repetitions == 1 and scenario.until is None else ()),
         *_phases(pairs),
     ]

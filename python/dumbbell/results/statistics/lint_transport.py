@@ -14,7 +14,7 @@ from dumbbell.scenario import Cell
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.network.routes import Routes
 
-__all__ = ["marks_of", "mixed_stacks", "no_marks", "stacks"]
+__all__ = ["marks_of", "no_marks", "same_variants", "stacks"]
 
 Cells = Sequence[tuple[Cell, Sequence[Run]]]
 """The cells that have runs."""
@@ -38,7 +38,7 @@ def stacks(cells: Cells) -> Iterator[LintWarning]:
         variant = registry.variant(name)
         missing = [r for r in variant.requires if r.feature in features]
         preset = registry.stack(label.partition("(")[0])
-        instead = "" if preset.transport == "quic" else f'write stack = "{variant.default_stack}", or '
+        instead = "" if preset.transport == "quic" else f'write stack = "{registry.default_stack()}", or '
         reasons = "; ".join(f"{r.source}: {r.why}" for r in missing)
         settings = ", ".join(dict.fromkeys(part for r in missing for part in r.settings.split(", ")))
         yield LintWarning(
@@ -72,23 +72,31 @@ def _listed(flows: list[str]) -> str:
     return f"flows {', '.join(repr(name) for name in flows[:3])}{more}"
 
 
-def mixed_stacks(cells: Cells) -> Iterator[LintWarning]:
-    """Warn of variants that run on different stacks by default: their difference is also one of the stacks."""
-    found: dict[str, dict[str, None]] = {}
+def same_variants(cells: Cells) -> Iterator[LintWarning]:
+    """Warn of variants that differ only in their loss recovery, on a stack that has its own: they are the same."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
     for cell, runs in cells:
+        if runs[0].facts:
+            continue
         for flow in cell.scenario.single_flows:
             stack = flow.endpoint_stack
-            if stack is None or flow.transport != "tcp" or runs[0].facts:
+            if stack is None or flow.variant is None or flow.variant.own is not None:
                 continue
-            if flow.variant is not None and not flow.stack.name:
-                found.setdefault(stack.name, {})[flow.variant.name] = None
-    if len(found) > 1:
-        each = "; ".join(f"{_words(list(names))} on '{stack}'" for stack, names in found.items())
-        yield LintWarning(
-            "mixed-stacks",
-            f"the variants have different default stacks ({each}), so a difference between them may come from the "
-            'stack: name one for all flows, such as stack = "linux", to compare variants alone',
-        )
+            variant = registry.variant(flow.variant.name)
+            if variant.loss_recovery and variant.name not in registry.stack(stack.name).implied_recovery:
+                key = stack.label, repr(sorted(flow.variant.params.items()))
+                found.setdefault(key, {})[variant.name] = None
+    for (label, _), names in found.items():
+        if len(names) > 1:
+            preset = registry.stack(label.partition("(")[0])
+            others = [
+                s.name for s in registry.stacks(preset.transport).values() if names.keys() <= {*s.implied_recovery}
+            ]
+            remedy = f": name stack {' or '.join(others)} to compare their loss recoveries" if others else ""
+            yield LintWarning(
+                "same-variants",
+                f"{_words(list(names))} are the same on stack '{label}', which has a loss recovery of its own{remedy}",
+            )
 
 
 def _words(names: list[str]) -> str:

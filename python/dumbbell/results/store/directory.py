@@ -197,10 +197,7 @@ class Store:
                 own_disciplines.scope(of_links),
                 trusted(),
             ):
-                document = manifest["scenario"]
-                if manifest["format"] == earlier_formats.BEFORE_DEFAULT_STACKS:
-                    document = earlier_formats.with_stacks(document)
-                return Scenario.from_dict(document)
+                return earlier_formats.scenario_of(manifest)
         except (DumbbellError, KeyError) as e:
             raise ResultsError(f"{self.path}: its scenario does not read: {'; '.join(str(e).splitlines())}") from None
 

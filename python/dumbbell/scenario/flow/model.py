@@ -40,8 +40,8 @@ class Flow(Part):
     ip: Literal[4, 6] = 4
     """Version of IP. Headers of IPv6 are 20 bytes longer: the MSS is at most 1440 bytes if `stack` sets none."""
     stack: Stack = Stack(name="")
-    """The endpoint: a preset's name, or { preset = ..., parameters that differ from it }. Default with TCP: the
-    variant's, which is `linux` for most, and `rfc` for Tahoe, Reno, NewReno and SACK; with QUIC: `rfc9002`."""
+    """The endpoint: a preset's name, or { preset = ..., parameters that differ from it }. By default `linux` with TCP
+    and `rfc9002` with QUIC, whatever the variant."""
     tls: Tls | None = None
     """TLS over TCP (simulator only): its version, "1.2" or "1.3", or { version = ..., parameters that differ }; by
     default none. QUIC contains TLS 1.3."""
@@ -97,7 +97,7 @@ class Flow(Part):
     @cached_property
     def endpoint_stack(self) -> Stack | None:
         """Its endpoint: the stack that it names, or the default; None for datagrams."""
-        return None if self.datagrams or self.variant is None else self.stack.of(self.variant, self.transport)
+        return None if self.datagrams or self.variant is None else self.stack.of(self.transport)
 
     @property
     def has_series(self) -> bool:
@@ -124,7 +124,7 @@ class Flow(Part):
         if isinstance(data, dict) and data.get("transport") == "quic":
             stack = data.get("stack")
             if isinstance(stack, dict) and not {Stack.key, "name"} & stack.keys():
-                return {**data, "stack": {Stack.key: registry.default_quic_stack(), **stack}}
+                return {**data, "stack": {Stack.key: registry.default_stack("quic"), **stack}}
         return data
 
     @model_validator(mode="after")
@@ -190,7 +190,7 @@ class Flow(Part):
         """Check the parameters of each against those of the other, and among themselves."""
         own = variant.own
         handle = None if own is None else own.handle
-        stack = self.stack.of(variant, self.transport)
+        stack = self.stack.of(self.transport)
         of_transport = registry.stacks(self.transport)
         if stack.name not in of_transport:
             known = ", ".join(of_transport)
