@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import dumbbell
 from dumbbell import Scenario, registry
 from dumbbell.kernel.ssh.hosts import read
 from machines import KERNELS
@@ -105,6 +106,53 @@ def test_the_error_of_the_first_tutorial_is_the_real_one(cli: Callable[..., Any]
     scenario = next(text for _, title, text in blocks(page) if title == "first.toml")
     (tmp_path / "first.toml").write_text(scenario, encoding="utf-8")
     assert cli(*shlex.split(command)).stderr.strip() == expected
+
+
+@pytest.mark.usefixtures("allow_code")
+def test_the_tutorial_that_compares_variants_states_what_its_runs_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = DOCS / "tutorials" / "first-variant.md"
+    monkeypatch.chdir(tmp_path)
+    for _, title, text in blocks(page):
+        if title:
+            (tmp_path / title).write_text(text, encoding="utf-8")
+    text = " ".join(page.read_text(encoding="utf-8").split())
+
+    def stated(pattern: str) -> list[float]:
+        (found,) = re.findall(pattern, text)
+        return [float(number) for number in ([found] if isinstance(found, str) else found)]
+
+    def measured(seed: int) -> dict[str, Any]:
+        """Columns of the three cells, ten repetitions each."""
+        results = dumbbell.run("gentle.toml", changes={"seed": seed})
+        assert set(results.flows["stack"]) == {registry.default_stack()}
+        columns = {name: results.flows[name].to_numpy() for name in ("goodput_bps", "rtt_mean_ms", "dropped_packets")}
+        columns["utilization"] = results.queues.filter(name="r1->r2")["utilization"].to_numpy()
+        return {name: column.reshape(3, 10) for name, column in columns.items()}
+
+    first, second = measured(1), measured(2)
+    for of_seed in (first, second):
+        # Copies that are shifted in time have the same number of drops.
+        assert all(len(set(drops)) > 3 for drops in of_seed["dropped_packets"])
+        reno, gentle, gentlest = of_seed["dropped_packets"].mean(axis=1)
+        assert gentlest > 2 * gentle > 2 * reno
+    utilization = 100 * first["utilization"].mean(axis=1)
+    assert stated(r"its utilization is (\d+) %") == [round(utilization[0])]
+    assert stated(r"the utilization is (\d+) %\. With 0\.9") == [round(utilization[1])]
+    rtt = first["rtt_mean_ms"].mean(axis=1)
+    assert stated(r"RTT is (\d+) ms longer") == [round(rtt[2] - rtt[1])]
+
+    def gained(of_seed: dict[str, Any]) -> list[float]:
+        means = 1e-6 * of_seed["goodput_bps"].mean(axis=1)
+        return [round(float(difference), 2) for difference in (means[1] - means[0], means[2] - means[1])]
+
+    of_reno, of_gentle = gained(first)
+    assert stated(r"Yours has ([\d.]+) Mbit/s more than Reno") == [of_reno]
+    means = first["goodput_bps"].mean(axis=1)
+    share = round(100 * float(means[2] / means[1] - 1), 1)
+    assert stated(r"only ([\d.]+) Mbit/s more than 0\.7, which is ([\d.]+) %") == [of_gentle, share]
+    assert stated(r"seed=2`, in another directory\) gives ([\d.]+) and ([\d.]+) Mbit/s") == gained(second)
 
 
 @pytest.mark.parametrize(
