@@ -40,8 +40,7 @@ def analyze_decisive(study: Study, results: Mapping[str, Results], *, quick: boo
             finding = replace(finding, verdict=Verdict.NOT_MEASURED, measured=(), why=NOT_COMPLETE, needs=None)
         found[claim.id] = finding
     findings = list(found.values())
-    texts = {claim.id: claim.text for claim in study.paper.claims}
-    return Analysis(findings, [], list_tables(study, findings), counted(findings, texts), [])
+    return Analysis(findings, [], list_tables(study, findings), [counted(study.paper, findings)], [])
 
 
 class _Values:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dumbbell import registry
 from dumbbell.backends import Table
+from dumbbell.common import words
 from dumbbell.report.finding import Finding, Verdict
 from dumbbell.scenario import Scenario
 from dumbbell.studies.rule_words import QUICK
 
-__all__ = ["LABELS", "Floats", "column", "counted", "endpoint", "quick_rules", "seconds"]
+if TYPE_CHECKING:
+    from dumbbell.studies.paper import Paper
+
+__all__ = ["LABELS", "Floats", "claims_text", "column", "counted", "endpoint", "quick_rules", "seconds"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,22 +47,18 @@ def endpoint(scenario: Scenario) -> dict[str, Any]:
     return {p.name: p.default for p in registry.stack(stack.name).params} | dict(stack.params)
 
 
-def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]:
-    """Count the claims by verdict, and name the measurement of each that differs or depends.
+def claims_text(paper: Paper) -> str:
+    """Return the number of a publication's claims, and of those that no run can decide."""
+    total, judged = len(paper.claims), len(paper.judged)
+    parts = [f"{judged} judged", f"{total - judged} not testable"] if judged < total else ["all judged"]
+    return f"{words.counted(total, 'claim')}: {', '.join(parts)}"
 
-    Parameters
-    ----------
-    findings : sequence of Finding
-    claims : mapping of str to str
-        The claims' sentences by their ids.
-    """
+
+def counted(paper: Paper, findings: Sequence[Finding]) -> str:
+    """Count the claims by verdict in a sentence."""
     counts = Counter(f.verdict for f in findings)
     parts = [f"{n} {one if n == 1 else more}" for verdict, (one, more) in COUNTED.items() if (n := counts[verdict])]
-    contrary = (f for f in findings if f.verdict in {Verdict.DIFFERS, Verdict.DEPENDS})
-    return [
-        f"Of {len(findings)} claims, {', '.join(parts)}.",
-        *(f"{f.verdict.value.capitalize()}: “{claims[f.claim]}” Measured: {f.why}." for f in contrary),
-    ]
+    return f"{claims_text(paper)}. {', '.join(parts)}."
 
 
 def quick_rules(findings: Sequence[Finding], names: Container[str]) -> list[Finding]:

@@ -50,7 +50,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             *figures_other.phase_pictures(congestion, slow, fast),
         ],
         tables=tables(sections, congestion, slow, fast),
-        summary=counted(findings, {c.id: c.text for c in study.paper.claims}),
+        summary=[counted(study.paper, findings)],
         notes=NOTES,
     )
 

@@ -43,7 +43,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         findings=findings,
         pictures=[picture(case, texts[f"a{case.number:02d}"]) for case in cases],
         tables=[_table(cases, texts)],
-        summary=counted(findings, texts),
+        summary=[counted(study.paper, findings)],
         notes=NOTES,
     )
 

@@ -29,11 +29,9 @@ __all__ = ["analyze", "findings"]
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     load, pages, curves = Load(results["load"]), Pages(results["pages"]), Curves(results["curves"])
     found, missing = singles(results["fit"]), not_run(results["fit"])
     judged = findings(study, results)
-    counts, *contrary = counted(judged, texts)
     return Analysis(
         findings=judged,
         pictures=pictures(load, pages, curves, study.paper.figures),
@@ -42,7 +40,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             fit_table(found, study.paper.figures, missing),
             *list_tables(study, judged),
         ],
-        summary=[counts, best_sentence(found, study.paper.figures), *contrary],
+        summary=[counted(study.paper, judged), best_sentence(found, study.paper.figures)],
         notes=[
             prediction(found, study.paper.figures, missing, absent(results).get("fit", "")),
             _arithmetic(load),

@@ -47,7 +47,6 @@ HALF = 0.5
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     reported = study.paper.figures["throughput_mbps"]
     part1 = Alone(results["part1"], "network.hops")
     jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")
@@ -79,7 +78,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             table,
             *list_tables(study, judged_claims),
         ],
-        summary=counted(judged_claims, texts),
+        summary=[counted(study.paper, judged_claims)],
         notes=[_best(fits, path), validation, reading, _late(path, pairs, over, depths, reported)],
     )
 

@@ -37,7 +37,6 @@ FAR = 0.1
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
     captured = Captured(results["captured"])
     judged = findings(study, results)
@@ -51,7 +50,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             phases_table(captured),
             *list_tables(study, judged),
         ],
-        summary=counted(judged, texts),
+        summary=[counted(study.paper, judged)],
         notes=[_paths(grid, long), _trap(grid, offload), _start(grid, long)],
     )
 

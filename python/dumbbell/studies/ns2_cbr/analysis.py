@@ -27,9 +27,9 @@ from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
 from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_sentence, fit_table, used_setting
 from dumbbell.studies.ns2_cbr.measured import added
 from dumbbell.studies.ns2_cbr.quantities import quantities
-from dumbbell.studies.ns2_cbr.summary_text import notes, summary
+from dumbbell.studies.ns2_cbr.summary_text import notes, sack_place
 from dumbbell.studies.partial import absent
-from dumbbell.studies.shared import LABELS
+from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
@@ -39,7 +39,6 @@ __all__ = ["analyze", "findings"]
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     one, constant, large = (Experiment1(results[name]) for name in ("exp1", "exp1-constant", "exp1-large-window"))
     two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
     judged = findings(study, results)
@@ -54,7 +53,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         ],
         tables=[_by_rate(one, metric) for metric in ("throughput", "latency", "drop rate")]
         + [_by_queue(three), *further.tables(results), fit_table(fit), *list_tables(study, judged)],
-        summary=summary(judged, texts, one, fit_sentence(fit)),
+        summary=[counted(study.paper, judged), fit_sentence(fit), sack_place(one)],
         notes=[fit_note(fit), *notes(one, constant, large, three), *further.notes(results)],
     )
 

@@ -1,21 +1,20 @@
-"""The study in words: its summary, and the notes on it. Every number is computed."""
+"""The study in words: a sentence of its summary, and the notes on it. Every number is computed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from dumbbell.common.words import counted as counted_packets
-from dumbbell.report.finding import Finding, Note
+from dumbbell.common.words import counted
+from dumbbell.report.finding import Note
 from dumbbell.studies.ns2_cbr.data import Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
 from dumbbell.studies.ns2_cbr.remarks_exp1 import NEAR, congested, early_fall, knees, predicted_knee
 from dumbbell.studies.partial import made
-from dumbbell.studies.shared import LABELS, counted
+from dumbbell.studies.shared import LABELS
 
-__all__ = ["notes", "summary"]
+__all__ = ["notes", "sack_place"]
 
 WINDOW, MAXCWND = 150, 200
 """The report's `window_` and `maxcwnd_` of experiment 3, packets."""
@@ -25,19 +24,15 @@ MIN_TH = 6.25 * MEAN_PACKET
 """ns-2's automatic min_th on a 10 Mbit/s link: half of 5 ms at 2500 packets a second, in packets of 500 bytes."""
 
 
-def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experiment1, fitted: str) -> list[str]:
-    """Sum up in a few sentences; `fitted` states the best fit, and is the second one."""
-    counts, *contrary = counted(findings, claims)
-    sentences = [counts, fitted, *contrary]
-    rates = congested(one)
-    throughput = one.average("throughput", rates, one.variants)
+def sack_place(one: Experiment1) -> str:
+    """Return the place of SACK, which the report leaves out of experiment 1, in a sentence."""
+    throughput = one.average("throughput", congested(one), one.variants)
     order = sorted(one.variants, key=lambda v: -float(np.median(throughput[v])))
-    sentences.append(
+    return (
         "SACK, which the report leaves out of experiment 1, is "
         f"{('first', 'second', 'third', 'fourth', 'fifth')[order.index('sack')]} of {len(order)} in throughput under "
         "congestion."
     )
-    return sentences
 
 
 def notes(one: Experiment1, constant: Experiment1, large: Experiment1, three: Experiment3) -> list[Note]:
@@ -181,7 +176,7 @@ def _idle_bottleneck(three: Experiment3) -> Note:
     own = {q: three.early_drops(q) for q in ("droptail", "red")}
     elsewhere = sum(own[q][1] for q in own)
     return Note(
-        f"Before the CBR stream starts, {counted_packets(elsewhere, 'packet') if elsewhere else 'no packet'} "
+        f"Before the CBR stream starts, {counted(elsewhere, 'packet') if elsewhere else 'no packet'} "
         f"{'is' if elsewhere < 2 else 'are'} lost at the bottleneck",
         "The link N2-N3 is as fast as the sender's own. Drops before 5 s, in the queue N1-N2 (limit 50) and at the "
         f"bottleneck, in all runs: {own['droptail'][0]} and {own['droptail'][1]} over DropTail, {own['red'][0]} and "

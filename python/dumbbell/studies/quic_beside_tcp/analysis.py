@@ -29,7 +29,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         findings=findings,
         pictures=figures.pictures(pages, shares, streams),
         tables=[_pages(pages), _shares(shares), _streams(streams)],
-        summary=counted(findings, {c.id: c.text for c in study.paper.claims}),
+        summary=[counted(study.paper, findings)],
         notes=[
             Note(
                 "A window's worth can cost the round trip that the handshake saves",

@@ -40,7 +40,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         findings=findings,
         pictures=figures.pictures(sawtooth, cubic, bloat, pair),
         tables=[_queues(bloat), _pairs(pair)],
-        summary=counted(findings, {c.id: c.text for c in study.paper.claims}),
+        summary=[counted(study.paper, findings)],
         notes=[_slow_start()],
     )
 

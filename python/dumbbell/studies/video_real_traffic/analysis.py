@@ -35,7 +35,6 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the captures with the report's claims; see `dumbbell.studies`."""
     if EXPERIMENT in results:
         return analyze_browser(study, results)
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     reported = study.paper.figures
     found = Experiments.read(results, reported)
     judged = _judge(study, results, found)
@@ -43,7 +42,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
         findings=judged,
         pictures=pictures(found, reported),
         tables=[*tables(found, reported), *list_tables(study, judged)],
-        summary=counted(judged, texts),
+        summary=[counted(study.paper, judged)],
         notes=[
             *(fit_note(fit) for fit in found.fits.values()),
             _shaper(found, reported),

@@ -29,12 +29,11 @@ def analyze_browser(study: Study, results: Mapping[str, Results]) -> Analysis:
     played = Played(results[EXPERIMENT])
     without = Quantities(lambda _metric, _at: np.array([]), WORDS)
     findings = judge_all(study, without)
-    texts = {claim.id: claim.text for claim in study.paper.claims}
     return Analysis(
         findings=findings,
         pictures=[*player_pictures(played, {"load_seconds": {}}), *captured_pictures(played, {})],
         tables=[player_table(played, {"load_seconds": {}}), captured_table(played, {}), *list_tables(study, findings)],
-        summary=counted(findings, texts),
+        summary=[counted(study.paper, findings)],
         notes=[
             Note(
                 "A real browser on a real kernel",
