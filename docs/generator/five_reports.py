@@ -1,14 +1,13 @@
 """The page "What the five reports got right": counts, lessons and lists, all from stored verdicts.
 
 ``docs/data/studies/NAME.json`` holds the verdicts of a whole run (`validation/reports/verdicts.py` writes them),
-``paper.toml`` of the study the report's words. ``docs/data/studies/lessons.toml`` has a few sentences on some claims;
-each lesson names the verdicts that it presupposes, and its sentences appear only where the data have those verdicts.
+``paper.toml`` of the study the report's words, ``lessons.toml`` the lessons, which the page of the study begins with
+too. The answer of a lesson belongs to certain verdicts, and appears only where the data have them.
 """
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.exceptions import DumbbellError
+from dumbbell.report.finding import Verdict
 from dumbbell.studies import Study, studies
 from dumbbell.studies.declared import Covers, Near
+from dumbbell.studies.lessons import Declared, declared
 from dumbbell.studies.listing import places
 from dumbbell.studies.paper import Claim
 from dumbbell.studies.rules import repetitions_text
@@ -121,27 +122,21 @@ def counted(found: Sequence[Report]) -> str:
     return f"{table(['report', 'statements', *used], rows)}\n\n{meaning}"
 
 
-def lessons(found: Sequence[Report], folder: Path = DATA) -> str:
+def lessons(found: Sequence[Report]) -> str:
     """Return the lessons, each with the claims that it rests on."""
-    by_name = {report.study.name: report for report in found}
-    parts = []
-    for lesson in tomllib.loads((folder / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
-        rows, holds = [], True
-        for key, expected in lesson["verdicts"].items():
-            name, claim_id = key.split("/")
-            report = by_name[name]
-            stored = report.verdict(claim_id)
-            holds &= stored["verdict"] == expected
-            rows.append(
-                [
-                    f"{report.link}: {_words(report.study, report.study.claim(claim_id))}",
-                    _measured(stored),
-                    f"**{stored['verdict']}**",
-                ]
-            )
-        text = f"\n\n{lesson['text'].strip()}" if holds else ""
-        parts.append(f"### {lesson['title']}\n\n{table(['the report', 'here', 'verdict'], rows)}{text}")
-    return "\n\n".join(parts)
+    return "\n\n".join(_lesson(report, lesson) for report in found for lesson in declared(report.study))
+
+
+def _lesson(report: Report, lesson: Declared) -> str:
+    stored = {claim: report.verdict(claim) for claim in lesson.verdicts}
+    texts = {claim: report.study.claim(claim).text for claim in stored}
+    told = lesson.of_runs({claim: Verdict(each["verdict"]) for claim, each in stored.items()}, texts)
+    rows = [
+        [f"{report.link}: {_words(report.study, report.study.claim(claim))}", _measured(each), f"**{each['verdict']}**"]
+        for claim, each in stored.items()
+    ]
+    parts = [f"### {told.question}", f"**{told.sentence}**", table(["the report", "here", "verdict"], rows), told.text]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _words(study: Study, claim: Claim) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from dumbbell import DumbbellError
-from dumbbell.studies import Study, studies
+from dumbbell.studies import Study, Verdict, studies
+from dumbbell.studies.lessons import declared
 from required import require_packages
 
 require_packages("matplotlib")
@@ -86,19 +86,18 @@ def test_the_counts_of_the_page_are_those_of_the_data(generator: Generator) -> N
     assert sum(line.startswith("    | ") for line in lines) == sum(counts.values()) + len(found)
 
 
-def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(generator: Generator, tmp_path: Path) -> None:
+def test_an_answer_is_shown_only_with_the_verdicts_that_it_belongs_to(generator: Generator) -> None:
     page = generator["five_reports"]
-    found = page.reports()
-    report = found[0]
-    claim, own = (report.data["claims"][0][key] for key in ("id", "verdict"))
-    for verdict, shown in ((own, True), ("differs" if own == "agrees" else "agrees", False)):
-        (tmp_path / "lessons.toml").write_text(
-            f'[[lessons]]\ntitle = "T"\ntext = "A lesson."\n'
-            f'verdicts = {{ "{report.study.name}/{claim}" = "{verdict}" }}\n'
-        )
-        text = page.lessons(found, tmp_path)
-        assert ("A lesson." in text) == shown
-        assert f"**{own}**" in text
+    report = page.reports()[0]
+    (lesson, *_) = declared(report.study)
+    claim, verdict = next(iter(lesson.verdicts.items()))
+    other = Verdict.DIFFERS if verdict is Verdict.AGREES else Verdict.AGREES
+    assert lesson.answer in page._lesson(report, lesson)
+    contrary = lesson.model_copy(update={"verdicts": {claim: other}})
+    text = page._lesson(report, contrary)
+    assert lesson.answer not in text
+    assert f"{verdict.value}.**" in text
+    assert f"**{verdict.value}** |" in text
 
 
 def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator: Generator) -> None:
@@ -107,19 +106,13 @@ def test_a_lesson_shows_all_values_of_a_claim_without_quotation_marks(generator:
     assert text == "Vegas 124 sec, Veno 109 sec (Wi-Fi, video load time). Its values: Veno 109 s; Vegas 124 s."
 
 
-def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: Generator) -> None:
-    known = {f"{s.name}/{c.id}" for s in LISTED for c in s.paper.judged}
-    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
-        assert set(lesson["verdicts"]) <= known, lesson["title"]
-        assert set(lesson["verdicts"].values()) <= set(generator["five_reports"].VERDICTS)
-
-
-def test_every_lesson_is_shown(generator: Generator) -> None:
-    # A verdict that changes takes its lesson from the page; then the lesson's text is to be revised.
+def test_every_lesson_has_its_answer(generator: Generator) -> None:
+    # Stored verdicts that change take an answer from the page: then the lesson is to be revised.
     page = generator["five_reports"]
     text = page.lessons(page.reports())
-    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
-        assert lesson["title"] in text
+    for study in LISTED:
+        for lesson in declared(study):
+            assert f"### {lesson.question}\n\n**{lesson.answer}.**" in text
 
 
 def test_data_of_other_claims_are_refused(generator: Generator, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dumbbell.plots import Picture
-from dumbbell.report.finding import Finding, Note, Table
+from dumbbell.report.finding import Finding, Note, Table, Verdict
 
 if TYPE_CHECKING:
     from dumbbell.results.statistics.lint import LintWarning
 
-__all__ = ["Content", "Ran"]
+__all__ = ["Content", "Lesson", "Ran"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,31 @@ class Ran:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """What the runs teach, in a sentence and a figure.
+
+    Attributes
+    ----------
+    question : str
+        May be empty.
+    sentence : str
+        What the runs show.
+    figure : str
+        Name of a picture; empty without one.
+    claims : sequence of (str, Verdict)
+        The claims that it rests on, by their ids.
+    text : str
+        The reasons; may be empty.
+    """
+
+    question: str
+    sentence: str
+    figure: str
+    claims: Sequence[tuple[str, Verdict]] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Content:
     """Everything that a report shows.
 
@@ -56,9 +81,15 @@ class Content:
         The conditions of the runs, shown first: bottleneck, flows, swept values.
     notice : str
         A notice shown first, for instance that it was a quick run.
+    lessons : sequence of Lesson
+        What the runs teach, the first part of the page.
     summary : sequence of str
     findings : sequence of (Finding, str)
         Verdicts, each with the claim's text.
+    sure : mapping of str to str
+        By the id of a claim: how sure its verdict is.
+    untestable : sequence of (str, str, str)
+        Claims that no run can decide: id, text, reason.
     disclosed : sequence of str
         When the rules were written, and which of them changed after numbers were seen.
     revised : mapping of str to str
@@ -90,8 +121,11 @@ class Content:
     source: str = ""
     setting: Sequence[tuple[str, str]] = ()
     notice: str = ""
+    lessons: Sequence[Lesson] = ()
     summary: Sequence[str] = ()
     findings: Sequence[tuple[Finding, str]] = ()
+    sure: Mapping[str, str] = field(default_factory=dict)
+    untestable: Sequence[tuple[str, str, str]] = ()
     disclosed: Sequence[str] = ()
     revised: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[Table] = ()
@@ -108,7 +142,7 @@ class Content:
         return sum(r.runs for r in self.ran)
 
     @property
-    def counts(self) -> list[tuple[str, int]]:
-        """Number of claims with each verdict."""
-        verdicts = [f.verdict.value for f, _ in self.findings]
-        return sorted((v, verdicts.count(v)) for v in set(verdicts))
+    def by_verdict(self) -> dict[Verdict, list[tuple[Finding, str]]]:
+        """The findings by their verdicts, decided ones first."""
+        found = {v: [(f, text) for f, text in self.findings if f.verdict is v] for v in Verdict}
+        return {verdict: each for verdict, each in found.items() if each}

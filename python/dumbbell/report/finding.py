@@ -19,7 +19,7 @@ __all__ = ["Analysis", "Decision", "Finding", "Measured", "Note", "Table", "Verd
 
 
 class Verdict(StrEnum):
-    """The result of comparing a claim with the measurements."""
+    """The result of comparing a claim with the measurements, the decided ones first."""
 
     AGREES = "agrees"
     """The statement is shown."""
@@ -33,6 +33,11 @@ class Verdict(StrEnum):
     """Its rule doesn't hold, on a path that can't show what the statement is about."""
     NOT_MEASURED = "not measured"
     """The runs don't have the quantity, or not for all settings that the claim covers."""
+
+    @property
+    def decided(self) -> bool:
+        """True if the measurements decide the claim, for or against it or by setting."""
+        return self in {Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,14 @@ INLINE = 20_000
 def page(content: Content, drawn: Sequence[Drawn]) -> str:
     """Write the page."""
     described, figures, linked = _figures(drawn, content.figure_bytes)
+    shown = {lesson.figure: lesson for lesson in reversed(content.lessons) if lesson.figure}
     tables = [{"title": t.title, "rows": _table(t.frame, t.name, t.title, ROWS)} for t in content.tables]
     scripts = [script(TABLES), CONTENTS.read_text(encoding="utf-8")]
     return template("report.html").render(
         content=content,
-        figures=figures,
+        figures={f["picture"].name: f for f in figures},
+        shown=shown,
+        texts={f.claim: text for f, text in content.findings},
         linked=linked,
         tables=tables,
         style=style() + colors(described),

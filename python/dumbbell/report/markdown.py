@@ -31,23 +31,30 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
     parts = [f"# {_text(content.title)}", _text(f"{content.kind}{after}. {made}.")]
     parts += [f"> {_text(content.notice)}"] if content.notice else []
     parts += [_text(paragraph) for paragraph in content.what.split("\n\n") if paragraph.strip()]
+    figures = {d.picture.name: _figure(d, place) for d in drawn}
+    if content.lessons:
+        parts.append("## Lessons")
+        for lesson in content.lessons:
+            parts += [f"### {_text(lesson.question)}"] if lesson.question else []
+            parts += [_text(lesson.sentence), *figures.pop(lesson.figure, ())]
     if content.summary:
         parts += ["## Summary", _list(content.summary)]
     if content.findings:
         rows = [
             f"| {f.verdict.value} | {_text(text)} | {_text(f.why + _revised(content.revised.get(f.claim)))} |"
-            for f, text in content.findings
+            for found in content.by_verdict.values()
+            for f, text in found
         ]
+        rows += [f"| not testable | {_text(text)} | {_text(reason)} |" for _, text, reason in content.untestable]
         parts += ["## Claims", "\n".join(["| verdict | claim | result |", "|---|---|---|", *rows])]
         parts += [_list(content.disclosed)] if content.disclosed else []
     if content.warnings:
         parts += ["## Warnings", _list([f"{f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings])]
-    if drawn:
+    if figures:
         parts.append("## Figures")
         for d in drawn:
-            title = _text(d.picture.title)
-            parts += [f"### {title}", f"![{title}]({_relative(d.png, place)})"]
-            parts += [_text(d.picture.reading)] if d.picture.reading else []
+            if d.picture.name in figures:
+                parts += [f"### {_text(d.picture.title)}", *figures[d.picture.name]]
     for table in content.tables:
         parts += [f"## {_text(table.title)}", _table(table.frame)]
     for note in content.notes:
@@ -60,6 +67,12 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
         parts += [_block(ran.text.strip(), "toml")]
     parts += ["## Run it again", _block(content.again)]
     return "\n\n".join(parts) + "\n"
+
+
+def _figure(d: Drawn, place: Path) -> list[str]:
+    """Return the link to a figure, and what it shows."""
+    link = f"![{_text(d.picture.title)}]({_relative(d.png, place)})"
+    return [link, _text(d.picture.reading)] if d.picture.reading else [link]
 
 
 def _revised(revision: str | None) -> str:

@@ -10,6 +10,9 @@ A study is a folder here. To add one, add a folder with
     counterparts, and each sentence of a result or conclusion with the words of the report and the rule that judges it
     (`dumbbell.studies.declared`), or the reason why none can. ``printed`` lists the report's numbers that the
     pictures show (`dumbbell.studies.reference`)
+``lessons.toml``
+    what a student should take from it: questions, and their answers with the claims and the figure that they rest on
+    (`dumbbell.studies.lessons`). Without it, the page begins with the study's purpose and its first figure
 the scenario files
     plain scenarios, which `dumbbell run` takes as well
 ``analysis.py``

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.studies.report import lessons_of
 
 if TYPE_CHECKING:
     from dumbbell.studies.done import Done
@@ -52,6 +53,16 @@ def document(done: Done) -> dict[str, Any]:
             for f in analysis.findings
         ],
         "open": [o.model_dump() for o in done.study.paper.open],
+        "not_testable": [{"id": c.id, "text": c.text, "why": c.untestable} for c in claims.values() if c.untestable],
+        "lessons": [
+            {
+                "question": lesson.question,
+                "sentence": lesson.sentence,
+                "figure": lesson.figure,
+                "claims": {claim: verdict.value for claim, verdict in lesson.claims},
+            }
+            for lesson in lessons_of(done)
+        ],
         "disclosed": done.study.paper.disclosed,
         "figures": [
             {

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from dumbbell.metrics.significance import LEVEL
 from dumbbell.report.finding import Finding, Table, Verdict
 from dumbbell.studies.decided import by_seed, listed
+from dumbbell.studies.declared import Covers
 from dumbbell.studies.definition import Study
 from dumbbell.studies.paper import Claim, Statement
-from dumbbell.studies.rules import repetitions_text
+from dumbbell.studies.rules import QUICK_LEVEL, repetitions_text
 
-__all__ = ["in_report", "list_tables", "outcome", "places"]
+__all__ = ["in_report", "list_tables", "outcome", "places", "sure"]
 
 
 def list_tables(study: Study, findings: Sequence[Finding]) -> list[Table]:
@@ -69,6 +71,25 @@ def outcome(claim: Claim, finding: Finding | None) -> str:
     if finding.verdict is Verdict.UNDECIDED and finding.needs is not None:
         return f"{finding.verdict.value} (needs {repetitions_text(finding.needs)} repetitions)"
     return finding.verdict.value
+
+
+def sure(claim: Claim, finding: Finding, *, quick: bool) -> str:
+    """Return how sure a verdict is: its level, the repetitions behind it, those that would decide.
+
+    Empty for a verdict that follows from no repetitions, such as that of a sentence which sums up other claims.
+    """
+    numbers = sorted({m.n for m in finding.measured if m.n})
+    if not numbers:
+        return ""
+    span = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"{numbers[0]}"
+    parts = [f"{span} repetitions"]
+    if isinstance(claim.rule, Covers) and finding.verdict is Verdict.AGREES:
+        parts = [f"within the range of {span} single runs"]
+    elif finding.verdict.decided:
+        parts = [f"at {100 * (QUICK_LEVEL if quick else LEVEL):g} %", *parts]
+    elif finding.needs is not None:
+        parts.append(f"needs {repetitions_text(finding.needs)}")
+    return ", ".join(parts)
 
 
 def places(of: Claim | Statement) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dumbbell import _core
-from dumbbell.report.content import Content, Ran
+from dumbbell.report.content import Content, Lesson, Ran
 from dumbbell.report.results_report import host
 from dumbbell.results.statistics.lint import lint
 from dumbbell.results.store.directory import Store
+from dumbbell.studies.lessons import lessons
+from dumbbell.studies.listing import sure
 
 if TYPE_CHECKING:
     from dumbbell.results import Results
@@ -16,13 +18,13 @@ if TYPE_CHECKING:
     from dumbbell.studies.definition import Experiment
     from dumbbell.studies.done import Done
 
-__all__ = ["of_study"]
+__all__ = ["lessons_of", "of_study"]
 
 
 def of_study(done: Done) -> Content:
     """Make the report of a study."""
     study, analysis = done.study, done.analysis
-    claims = {c.id: c.text for c in study.paper.claims}
+    claims = {c.id: c for c in study.paper.claims}
     manifests = [Store(folder).manifest() for folder in done.folders.values()]
     options = (" --quick" if done.quick else "") + (f" --backend {done.backend}" if done.backend != "sim" else "")
     if done.column is None and done.backend == "sim" and study.kernel is not None:
@@ -42,8 +44,11 @@ def of_study(done: Done) -> Content:
         again=f"dumbbell study run {study.name}{options} --out DIR\n"
         f"dumbbell study show {study.name}            # where the scenario files are: copy one, change it, then\n"
         f"dumbbell run {first.file} --out DIR",
+        lessons=lessons_of(done),
         summary=analysis.summary,
-        findings=[(f, claims[f.claim]) for f in analysis.findings],
+        findings=[(f, claims[f.claim].text) for f in analysis.findings],
+        sure={f.claim: sure(claims[f.claim], f, quick=done.quick) for f in analysis.findings},
+        untestable=[(c.id, c.text, c.untestable) for c in study.paper.claims if c.untestable],
         disclosed=[*done.design.sentences(), *study.paper.disclosed],
         revised={c.id: c.revised for c in study.paper.judged if c.revised},
         tables=analysis.tables,
@@ -57,6 +62,12 @@ def of_study(done: Done) -> Content:
         ],
         definitions=study.definitions,
     )  # fmt: skip
+
+
+def lessons_of(done: Done) -> list[Lesson]:
+    """Return the lessons of a study that was run."""
+    verdicts = {f.claim: f.verdict for f in done.analysis.findings}
+    return lessons(done.study, verdicts, (d.picture.name for d in done.drawn))
 
 
 def _notice(done: Done) -> str:

@@ -44,3 +44,12 @@ document.querySelectorAll("button.svg").forEach((button) => {
     download(button.dataset.name, new Blob([new XMLSerializer().serializeToString(drawing)], { type: "image/svg+xml" }));
   });
 });
+
+// Paper has no closed parts: what the screen folds is printed, except for scenarios and rows of figures.
+const folded = [...document.querySelectorAll("header details, #lessons > details, #claims details")];
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = folded.filter((part) => !part.open);
+  closed.forEach((part) => { part.open = true; });
+});
+addEventListener("afterprint", () => closed.forEach((part) => { part.open = false; }));
