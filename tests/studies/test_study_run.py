@@ -14,6 +14,8 @@ import pytest
 
 from dumbbell import DumbbellError, Scenario
 from dumbbell.studies import Study, Verdict, run_study, studies, study
+from dumbbell.studies.ending import MOST
+from dumbbell.studies.lessons import declared
 from kept_runs import count_made, kept
 from quick import check_quick_in
 from required import require_packages
@@ -79,12 +81,23 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Quick:
 
 def test_terminal(quick: Quick) -> None:
     _, done = quick
+    lines = done.stdout.splitlines()
+    assert len(lines) <= MOST
+    assert lines[-1].split() == ["report", "out/report.html"]
+    assert done.stderr == ""
+
+
+def test_all_of_it_on_the_terminal(quick: Quick) -> None:
+    place, first = quick
+    command = [sys.executable, "-m", "dumbbell", "study", "run", "ns2-cbr", "--quick", "--no-kernel", "--out", "out"]
+    done = subprocess.run([*command, "--all"], cwd=place, capture_output=True, text=True, timeout=300, check=True)
     for claim in study("ns2-cbr").paper.judged:
         assert claim.text.split(";")[0].split(".")[0][:60] in " ".join(done.stdout.split())
-    last = done.stdout.strip().splitlines()
-    assert last[-1].split() == ["report", "out/report.html"]
-    assert sum(line.startswith("figure ") for line in last) >= len(FIGURES) + 4
-    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert sum(line.startswith("figure ") for line in lines) >= len(FIGURES) + 4
+    (more,) = (line for line in first.stdout.splitlines() if "--all" in line)
+    # The ends are the same, but for the time and the line that names the option.
+    assert lines[-5:] == [line for line in first.stdout.splitlines() if line != more][-5:]
 
 
 def test_files(quick: Quick) -> None:
@@ -160,5 +173,8 @@ def test_json_is_one_document(cli: Cli, quick: Quick, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
     assert content["quick"] is True
-    assert len(content["claims"]) == len(study("ns2-cbr").paper.judged)
+    paper = study("ns2-cbr").paper
+    assert [c["id"] for c in content["claims"]] == [c.id for c in paper.judged]
+    assert len(content["claims"]) + len(content["not_testable"]) == len(paper.claims)
+    assert [x["question"] for x in content["lessons"]] == [x.question for x in declared(study("ns2-cbr"))]
     assert done.stdout.count("\n") == 1

@@ -53,10 +53,15 @@ def list_(as_json: bool) -> None:
     found = list(studies().values())
     if as_json:
         keys = ("name", "title", "what")
-        output.document([{**{k: getattr(s, k) for k in keys}, "claims": len(s.paper.claims)} for s in found])
+        numbers = [{"claims": len(s.paper.claims), "judged": len(s.paper.judged)} for s in found]
+        output.document([{**{k: getattr(s, k) for k in keys}, **n} for s, n in zip(found, numbers, strict=True)])
         return
-    rows = [(s.name, s.title, len(s.experiments), len(s.paper.claims)) for s in found]
-    output.print_table("Studies", ["name", "title", "experiments", "claims"], rows)
+    rows = [
+        (s.name, s.title, len(s.experiments), len(claims), len(s.paper.judged), len(claims) - len(s.paper.judged))
+        for s in found
+        for claims in [s.paper.claims]
+    ]
+    output.print_table("Studies", ["name", "title", "experiments", "claims", "judged", "not testable"], rows)
 
 
 @study.command("show", examples=["dumbbell study show ns2-cbr"])
@@ -69,6 +74,7 @@ def show(name: str, as_json: bool) -> None:
     from rich.text import Text
 
     from dumbbell.studies import study as find_study
+    from dumbbell.studies.shared import claims_text
 
     s = find_study(name)
     if as_json:
@@ -88,7 +94,7 @@ def show(name: str, as_json: bool) -> None:
         console.print(
             Padding(Text(str(s.scenario_file(e)), style="cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 4))
         )
-    console.print("\n[bold]Claims[/bold]")
+    console.print(f"\n[bold]Claims[/bold] ({claims_text(s.paper)})")
     claims = Table.grid(padding=(0, 2))
     claims.add_column(style="cyan", no_wrap=True)
     for c in s.paper.claims:
@@ -155,6 +161,7 @@ def show(name: str, as_json: bool) -> None:
     heading=backend_options.KERNEL,
 )
 @backend_options.flags("hosts", "keep_agent")
+@click.option("--all", "all_", is_flag=True, help="Print every claim with its result, and every file.")
 def run(
     name: str,
     out: Path | None,
@@ -164,6 +171,7 @@ def run(
     as_json: bool,
     options: tuple[str, ...],
     kernel: bool,
+    all_: bool,
     **decisions: int | None,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
@@ -214,37 +222,36 @@ def run(
     if as_json:
         output.document(document(done))
     else:
-        _print(done)
+        _print(done, all_=all_)
 
 
-def _print(done: Done) -> None:
-    """Print the claims with their verdicts, then the files, the page last."""
-    from dumbbell.studies.report_files import files
+def _print(done: Done, *, all_: bool) -> None:
+    """Print at most ten lines, the page last; everything else before them if it is asked for."""
+    from dumbbell.studies.ending import ending
 
-    texts = {c.id: c.text for c in done.study.paper.claims}
-    if done.analysis.findings:
-        _print_claims(done.analysis.findings, texts)
-    for table in done.analysis.tables if not done.analysis.findings else ():
-        output.print_frame(table.title, table.frame)
-    for sentence in done.analysis.summary[:1]:
-        output.stdout().print(sentence, soft_wrap=True)
-    if done.column is not None:
-        for row in [done.column.table()] if done.column.rows else []:
-            output.print_frame(row.title, row.frame)
-        output.stdout().print(done.column.summary, soft_wrap=True)
+    if all_:
+        _print_all(done)
     for name, cells in done.refused.items():
         reasons = "; ".join(dict.fromkeys(cells.values()))
         output.note(f"{name}: {counted(len(cells), 'cell')} not run on the back end {done.backend}: {reasons}")
-    quick = " (quick: fewer repetitions and points)" if done.quick else ""
-    click.echo(f"{counted(done.runs, 'run')} in {done.seconds:.1f} s{quick}")
-    click.echo("")
-    named = files(done)
-    click.echo(f"numbers   {done.out / 'study.json'}, {done.out / 'tables'}/*.csv")
-    click.echo(f"runs      {done.out / 'runs'}/*")
-    for path in named:
+    for head, text in ending(done, all_=all_):
+        output.line(f"{head:<9} {text}")
+
+
+def _print_all(done: Done) -> None:
+    """Print the claims with their verdicts and results, the tables of a study without claims, and the files."""
+    from dumbbell.studies.report_files import files
+
+    if done.analysis.findings:
+        _print_claims(done.analysis.findings, {c.id: c.text for c in done.study.paper.claims})
+    for table in done.analysis.tables if not done.analysis.findings else ():
+        output.print_frame(table.title, table.frame)
+    if done.column is not None and done.column.rows:
+        table = done.column.table()
+        output.print_frame(table.title, table.frame)
+    for path in files(done):
         if path.suffix == ".png":
-            click.echo(f"figure    {path} (.svg)")
-    click.echo(f"report    {done.report}")
+            output.line(f"figure    {path} (.svg)")
 
 
 def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:
