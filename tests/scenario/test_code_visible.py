@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,8 +19,9 @@ from own_code import LOUD, NEWRENO, VARIANT
 import dumbbell
 from dumbbell import Scenario, ScenarioError
 from dumbbell.cli import announce, app
-from dumbbell.results.running.estimate import Estimate, estimate
+from dumbbell.results.running.estimate import Estimate, estimate, trial
 from dumbbell.scenario.reading_modes import announce_before_cells
+from dumbbell.studies import study
 
 Cli = Callable[..., Any]
 SHORT = BASE.replace('"2 s"', '"100 ms"').replace('start_jitter = "100 ms"', "")
@@ -188,7 +190,8 @@ def test_a_large_sweep_is_announced_before_its_cells_are_checked(
     with announce_before_cells(announced):
         Scenario.from_toml(SHORT, SWEPT)
     # 600 x 2 runs. RUN_S: 1200 x 1.5 ms = 1.8 s. On disk 1200 x (2 flows x 1000 + 6 queues x 200) = 3.84 MB.
-    assert capsys.readouterr().err == "1,200 runs of 600 cells, about 2 s on 2 processors, about 4 MB on disk\n"
+    trials = r"about \d+ s on 2 processors \(estimated from trial runs of 16 cells\)"
+    assert re.fullmatch(rf"1,200 runs of 600 cells, {trials}, about 4 MB on disk\n", capsys.readouterr().err)
     assert made[0] < 30
     monkeypatch.setattr(announce, "MOST_RUNS", 1000)
     monkeypatch.setattr("sys.argv", ["dumbbell", "run", "short.toml"])
@@ -204,24 +207,51 @@ def test_a_small_scenario_is_not_announced(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == ""
 
 
-def test_an_estimate_counts_the_packets_of_the_slowest_links() -> None:
-    found = estimate(Scenario.from_toml(BASE, {"duration": "3000 s"}), jobs=1)
-    # Both flows cross the link of 2 Mbit/s: 2e6 x 3000 / 12000 = 500,000 packets of 1 us, and 1.5 ms; two runs.
+def test_a_trial_counts_the_packets_that_flows_send() -> None:
+    grid = study("netem-iperf").scenario_file(study("netem-iperf").experiments[0])
+    scenario = Scenario.load(grid).cells[0].scenario
+    # The link could carry 30 million packets in the scenario's hour. 20 MB in segments of 1448 bytes are 13,813, a few
+    # of which are lost and sent again.
+    assert scenario.duration.seconds == 3600
+    assert 13_813 <= trial(scenario).packets < 1.1 * 13_813
+
+
+def test_the_rest_of_a_trial_is_like_its_last_part() -> None:
+    # 1000 bytes at 1 Mbit/s are 125 packets a second. The other flow gets about the other half of the link, in packets
+    # of 1040 bytes: 120 a second, of which some are sent again.
+    found = trial(Scenario.from_toml(BASE, {"duration": "30000 s"}))
+    assert found.packets == pytest.approx(30_000 * (125 + 125), rel=0.1)
+
+
+def test_a_long_transfer_is_tried_in_part_and_counts_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dumbbell.results.running.estimate.TRIED_S", 0.0)  # a part of 2,000 packets is enough
+    only = {"flows": [{"name": "a", "variant": "reno", "application": {"kind": "transfer", "size": "10 MB"}}]}
+    found = trial(Scenario.from_toml(BASE, {**only, "duration": "24 h", "network.bottleneck.delay": "1 ms"}))
+    assert 10e6 / 1448 <= found.packets < 2 * 10e6 / 1448
+
+
+def test_an_estimate_does_not_run_own_code(own: Path) -> None:
+    with dumbbell.allow_code():
+        found = estimate(Scenario.load(own / "own.toml", {"duration": "1200 s"}), jobs=1)
+    # The bottleneck carries 5e6 x 1200 / 12000 = 500,000 packets of 1 us at most, and a run takes 1.5 ms; two runs.
+    assert found.tried == 0
     assert found.seconds == pytest.approx(2 * (0.5 + 0.0015))
+    text = announce.sentence(found, 1, timed=True, keeps=False, more=False)
+    assert text == "2 runs of 1 cell, at most 1 s on 1 processor (estimated from the links' rates)"
 
 
 @pytest.mark.parametrize(
     ("seconds", "size", "text"),
     [
-        (0.1, 10, "about 1 s on 2 processors, about 1 MB"),
-        (119, 2e6, "about 119 s on 2 processors, about 2 MB"),
-        (150, 5e9, "about 2.5 min on 2 processors, about 5 GB"),
-        (10_000, 1, "about 2.8 h on 2 processors, about 1 MB"),
-        (864_000, 3e12, "about 10 days on 2 processors, about 3 TB"),
+        (0.1, 10, "about 1 s on 2 processors (estimated from trial runs of 1 cell), about 1 MB"),
+        (119, 2e6, "about 119 s on 2 processors (estimated from trial runs of 1 cell), about 2 MB"),
+        (150, 5e9, "about 2.5 min on 2 processors (estimated from trial runs of 1 cell), about 5 GB"),
+        (10_000, 1, "about 2.8 h on 2 processors (estimated from trial runs of 1 cell), about 1 MB"),
+        (864_000, 3e12, "about 10 days on 2 processors (estimated from trial runs of 1 cell), about 3 TB"),
     ],
 )
 def test_times_and_sizes_are_readable(seconds: float, size: float, text: str) -> None:
-    found = Estimate(cells=1, runs=5000, seconds=seconds, size=size)
+    found = Estimate(cells=1, runs=5000, seconds=seconds, size=size, tried=1)
     whole = f"at least 5,000 runs of 1 cell, {text} on disk"
     assert announce.sentence(found, 2, timed=True, keeps=True, more=True) == whole
 

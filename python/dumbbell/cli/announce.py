@@ -57,7 +57,9 @@ def sentence(found: Estimate, jobs: int, *, timed: bool, keeps: bool, more: bool
     runs, cells = ("run" if found.runs == 1 else "runs"), ("cell" if found.cells == 1 else "cells")
     parts = [f"{least}{found.runs:,} {runs} of {found.cells:,} {cells}"]
     if timed:
-        parts.append(f"about {_time(found.seconds)} on {counted(jobs, 'processor')}")
+        of = f"trial runs of {counted(found.tried, 'cell')}" if found.tried else "the links' rates"
+        about = "about" if found.tried else "at most"
+        parts.append(f"{about} {_time(found.seconds)} on {counted(jobs, 'processor')} (estimated from {of})")
     if keeps:
         parts.append(f"about {_size(found.size)} on disk")
     return ", ".join(parts)

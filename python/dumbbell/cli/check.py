@@ -54,8 +54,8 @@ def check(
 ) -> None:
     """Check a scenario: what will run, how long it takes, where it can run, and its warnings.
 
-    Every cell of the sweep is checked. Nothing is run; own variants, disciplines and rules are loaded, to check their
-    parameters.
+    Every cell of the sweep is checked. For the time, up to 16 cells are simulated in part, and nothing is kept. Own
+    variants, disciplines and rules are only loaded, to check their parameters.
     """
     from dumbbell.cli.scenario_summary import backends, checked
     from dumbbell.scenario import Scenario

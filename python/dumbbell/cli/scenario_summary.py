@@ -141,7 +141,7 @@ def checked(scenario: Scenario, file: str, answers: Sequence[Answer]) -> Checked
         "repetitions": scenario.repetitions,
         "runs": size.runs,
         "duration_s": scenario.duration.seconds,
-        "estimate": {"processors": jobs, "time_s": size.seconds, "size_bytes": size.size},
+        "estimate": {"processors": jobs, "time_s": size.seconds, "size_bytes": size.size, "tried_cells": size.tried},
         "backends": {answer.name: {"runs": answer.runs, "text": answer.text} for answer in answers},
         "warnings": [warned.document() for warned in warnings],
         "notes": notes,

@@ -18,14 +18,13 @@ from dumbbell.kernel.host.backend import Kernel
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.studies.definition import Study
 from dumbbell.studies.partial import Refused
+from dumbbell.studies.real_time import OVERHEAD_S, run_s
 from dumbbell.studies.refused import words_of
 
 __all__ = ["ROOM_S", "Cost", "Part", "fitting", "is_fitted", "makespan"]
 
 ROOM_S = 450.0
 """Time for the runs, s. A quick study has ten minutes, and needs some for checks, figures and the page."""
-OVERHEAD_S = 4.0
-"""Time of a run beyond its traffic, s: hosts, calibration of up to five paths, results."""
 EVENT_S = 70e-6
 """Processor time of a packet on a link, s: link emulation is awake for 60 µs before it, and needs 8 µs for it."""
 MOST = 0.45
@@ -93,7 +92,7 @@ class Part:
         minutes = max(round(self.seconds / 60), 1)
         return (
             f"A quick run in real time has the decisive cells only: {counted(self.runs, 'run')}, about "
-            f"{counted(minutes, 'minute')}."
+            f"{counted(minutes, 'minute')} (estimated from simulated runs)."
         )
 
 
@@ -165,11 +164,7 @@ def _costs(scenario: Scenario, cells: Sequence[Cell]) -> Iterator[tuple[int, Cos
 
 
 def _cost(finished: Finished) -> Cost:
-    plan = finished.job.plan()
-    seconds = plan["duration_ns"] * 1e-9
-    ends = [row["end_s"] for row in finished.rows.transfers]
-    if all(flow["application"].get("repeat") for flow in plan["flows"]) and None not in ends:
-        seconds = min(seconds, max(ends, default=seconds))
+    seconds = run_s(finished)
     packets = sum(queue["departures"] for queue in finished.rows.queues)
     share = packets * EVENT_S / max(seconds, 1e-3) / cores()
     return Cost(seconds + OVERHEAD_S, min(max(share / MOST, 1 / AT_ONCE), 1.0))

@@ -98,7 +98,7 @@ def lessons(study: Study, found: Mapping[str, Verdict], pictures: Iterable[str])
     """
     names = list(pictures)
     claims = {claim.id: claim.text for claim in study.paper.claims}
-    given = [lesson.of_runs(found, claims) for lesson in declared(study)]
+    given = [lesson.of_runs(found, claims) for lesson in declared(study) if lesson.verdicts.keys() <= found.keys()]
     if not given:
         first = re.split(r"(?<=[.?!])\s", " ".join(study.what.split()), maxsplit=1)[0]
         given = [Lesson(question="", sentence=first, figure=next(iter(names), ""))]

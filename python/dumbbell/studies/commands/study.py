@@ -193,19 +193,18 @@ def run(
         absent, real = why_no_kernel(), real_time_text(found, quick=quick)
         here = given.get("emulation", "best") in {"link", "tc"}
         if found.real_programs:
-            output.note(f"The runs have real programs and are made in real time, one by one: up to {real}.")
+            output.note(f"The runs have real programs and are made in real time, one by one: {real}.")
         elif here:
-            output.note(f"The runs are made in real time; all of the study would take up to {real}.")
+            output.note(f"The runs are made in real time; all of the study would take {real}.")
         elif absent:
             output.note(
-                f"The runs are made in real time; all of the study would take up to {real}. Virtual time is faster: "
-                f"{absent}."
+                f"The runs are made in real time; all of the study would take {real}. Virtual time is faster: {absent}."
             )
         else:
             chosen = find_backend("kernel", {**given, "emulation": "uml"})
-            output.note(f"The runs are made in virtual time: in real time they would take up to {real}.")
+            output.note(f"The runs are made in virtual time: in real time they would take {real}.")
     if backend == "ssh":
-        output.note(f"The runs are made in real time, one by one: up to {real_time_text(found, quick=quick)}.")
+        output.note(f"The runs are made in real time, one by one: {real_time_text(found, quick=quick)}.")
     made_by = "" if backend == "sim" else f"-{backend}"
     place = out if out is not None else Path("results") / (name + made_by + ("-quick" if quick else ""))
     done = run_study(
