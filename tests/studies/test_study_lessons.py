@@ -11,6 +11,7 @@ from html import unescape
 
 import pytest
 
+from browser import probe
 from dumbbell.report.content import Lesson
 from dumbbell.report.finding import Finding, Measured, Verdict
 from dumbbell.report.html_page import page
@@ -197,3 +198,35 @@ def test_markdown_begins_with_the_lessons_too(netem: Done) -> None:
     links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
     assert sorted(links) == sorted(str(d.png.relative_to(netem.out)) for d in netem.drawn)
     assert text.count("| not testable |") == len(netem.study.paper.claims) - len(netem.study.paper.judged)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_the_first_screen_fits_its_window(netem: Done, width: int, dark: bool) -> None:
+    steps = """{
+        const part = (name) => document.querySelector(name).getBoundingClientRect();
+        return { lesson: part("#lessons .lesson").bottom, figure: part("#lessons figure").top,
+                 drawn: document.querySelectorAll("#lessons figure.drawn").length };
+    }"""
+    found = probe(netem.report, width=width, dark=dark, script=steps)
+    assert found["page"] == width
+    assert found["wide"] == []
+    assert found["drawn"] >= found["figures"] == len(netem.drawn)
+    assert found["result"]["drawn"] == len(declared(netem.study))
+    # The frame has 1000 pixels: the first sentence, and at least the beginning of its figure.
+    assert 0 < found["result"]["lesson"] < found["result"]["figure"] < 1000
+
+
+def test_print_has_what_the_screen_folds(netem: Done) -> None:
+    steps = """{
+        const parts = [...document.querySelectorAll("#claims details")];
+        const opened = () => parts.filter((p) => p.open).length;
+        parts[3].open = true;
+        const screen = opened();
+        dispatchEvent(new Event("beforeprint"));
+        const paper = opened(), scenarios = document.querySelectorAll("#run details[open]").length;
+        dispatchEvent(new Event("afterprint"));
+        return { screen, paper, all: parts.length, scenarios, after: opened(), kept: parts[3].open };
+    }"""
+    found = probe(netem.report, script=steps)["result"]
+    assert found["paper"] == found["all"] > len(netem.study.paper.claims)
+    assert (found["screen"], found["after"], found["kept"], found["scenarios"]) == (1, 1, True, 0)
