@@ -74,7 +74,12 @@ def test_the_kernel_runs_every_cell_but_those_that_linux_lacks(found: Study, qui
              "flows.video.variant.decrease_random: the kernel's module doesn't have it"}  # fmt: skip
     cost = {"flows.file.tls: the kernel's flows have no TLS: back end 'sim' runs it",
             "flows.file.transport: the kernel has no QUIC: back end 'sim' runs it"}  # fmt: skip
-    of = {"ns2-cbr": expected, "video-real-traffic": player | {"veno": rules, "cost": cost}}
+    older = {"flows.bbr.variant.extra_acked_gain: the kernel's module doesn't have it"}
+    hosts = {f"flows.other.stack.{key}: the kernel has no setting for it"
+             for key in ("ack_every", "pacing", "send_quantum")}  # fmt: skip
+    newer = {f"flows.newer.variant: '{variant}'" for variant in ("sprout", "verus")}
+    geni = {"bbr": older if quick else older | hosts, "newer": newer}
+    of = {"ns2-cbr": expected, "geni-fairness": geni, "video-real-traffic": player | {"veno": rules, "cost": cost}}
     assert refused(found, quick=quick) == of.get(found.name, {})
 
 

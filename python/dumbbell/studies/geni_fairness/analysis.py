@@ -26,12 +26,14 @@ from dumbbell.studies.geni_fairness.fits import (
     jitter_table,
     reported_of,
 )
+from dumbbell.studies.geni_fairness.newer import newer, newer_note, newer_table
 from dumbbell.studies.geni_fairness.paths import Path, by_path, short
 from dumbbell.studies.geni_fairness.predictions import cross_validation, predict, prediction_table
 from dumbbell.studies.geni_fairness.quantities import quantities
 from dumbbell.studies.geni_fairness.readings import readings
 from dumbbell.studies.geni_fairness.remarks import remarks
 from dumbbell.studies.geni_fairness.sensitivity import judge_over_settings
+from dumbbell.studies.geni_fairness.tried import tried, tried_note, tried_table
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.listing import list_tables
 from dumbbell.studies.shared import LABELS, counted
@@ -50,7 +52,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     reported = study.paper.figures["throughput_mbps"]
     part1 = Alone(results["part1"], "network.hops")
     jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")
-    grid = {**by_path(results["fit"]), **by_path(results["far"])}
+    grid = _grid(results)
     fits = fit_all(grid, reported)
     judged = by_path(results["pairs"])
     depths = {**grid, **judged}
@@ -61,6 +63,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     predicted = predict(grid, reported)
     validated, validation = cross_validation(grid, reported, predicted, fits, jitter)
     table, reading = readings(pairs, path.words, reported, fits)
+    bbr, further = tried(results["bbr"]), newer(results["newer"])
     return Analysis(
         findings=judged_claims,
         pictures=[
@@ -76,17 +79,30 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
             robust,
             jitter_table(jitter),
             table,
+            *([tried_table(bbr, reported)] if bbr else []),
+            *([newer_table(further)] if further else []),
             *list_tables(study, judged_claims),
         ],
         summary=[counted(study.paper, judged_claims)],
-        notes=[_best(fits, path), validation, reading, _late(path, pairs, over, depths, reported)],
+        notes=[
+            _best(fits, path),
+            validation,
+            reading,
+            *([tried_note(bbr, reported)] if bbr else []),
+            _late(path, pairs, over, depths, reported),
+            *([newer_note(further)] if further else []),
+        ],
     )
 
 
 def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
     """Judge the report's claims."""
-    grid = {**by_path(results["fit"]), **by_path(results["far"])}
-    return _judge(study, results, fit_all(grid, study.paper.figures["throughput_mbps"]))[0]
+    return _judge(study, results, fit_all(_grid(results), study.paper.figures["throughput_mbps"]))[0]
+
+
+def _grid(results: Mapping[str, Results]) -> dict[Path, Pairs]:
+    """Return the runs of part 2 at the settings that the fits compare."""
+    return {path: pairs for name in ("fit", "far", "near") for path, pairs in by_path(results[name]).items()}
 
 
 def _judge(study: Study, results: Mapping[str, Results], fits: Fits) -> tuple[list[Finding], Table]:
@@ -94,7 +110,7 @@ def _judge(study: Study, results: Mapping[str, Results], fits: Fits) -> tuple[li
     part1 = Alone(results["part1"], "network.hops")
     jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")
     judged = by_path(results["pairs"])
-    depths = {**by_path(results["fit"]), **by_path(results["far"]), **judged}
+    depths = {**_grid(results), **judged}
     path, pairs = next(iter(judged.items()))
     over = Over(results["pairs"], path.swept)
 

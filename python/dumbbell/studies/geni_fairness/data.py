@@ -53,6 +53,7 @@ class Pairs:
     def __init__(self, results: Results, frame: pl.DataFrame | None = None) -> None:
         flows = results.flows if frame is None else frame
         keys = ["flows.first.variant", "flows.second.variant"]
+        flows = flows.with_columns(pl.col(keys).str.replace(r"^bbr1\(.*$", "bbr"))  # BBR with other parameters
         self._cells = {name: Cells(flows.filter(pl.col("name") == name), keys) for name in ("first", "second")}
         self._medians: dict[tuple[str, str], tuple[float, float]] = {}
         self.n = results.scenario.repetitions
@@ -79,6 +80,11 @@ class Pairs:
         return jain(self.both(first, second))
 
 
+def _variant(value: object) -> str:
+    """Return a swept variant by its name; one with parameters is BBR."""
+    return "bbr" if isinstance(value, Mapping) else str(value)
+
+
 class Over:
     """Shares over time: the experiment with series, at one of its settings (path -> value)."""
 
@@ -87,7 +93,7 @@ class Over:
         end = results.scenario.duration.seconds - WINDOW  # the series' last row is exact, those before up to 0.1 s old
         self.edges = edges_of(5.0, end, WINDOW)
         self._runs = {
-            (str(runs[0].cell["flows.first.variant"]), str(runs[0].cell["flows.second.variant"])): runs
+            (_variant(runs[0].cell["flows.first.variant"]), _variant(runs[0].cell["flows.second.variant"])): runs
             for runs in results.by_cell()
             if all(runs[0].cell[key] == value for key, value in setting.items())
         }
