@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell.report.finding import Note
+from dumbbell.studies.video_real_traffic.data import VARIANTS
 from dumbbell.studies.video_real_traffic.player import NAMES, QUIC, Played
 
 __all__ = ["player_notes"]
@@ -21,7 +22,7 @@ def player_notes(found: Played, reported: Mapping[str, Any]) -> list[Note]:
     """Return the notes; none if the back end can't run a player."""
     if not found.ran:
         return []
-    return [_loads(found, reported), _signals(found, reported), _hall(found)]
+    return [_loads(found, reported), _signals(found, reported), _hall(found), _further(found)]
 
 
 def _median(found: Played, metric: str, access: str, variant: str) -> float:
@@ -54,6 +55,25 @@ def _loads(found: Played, reported: Mapping[str, Any]) -> Note:
         f"On fast accesses the load times of the variants and QUIC differ by at most {here:.2g} s, the report's by "
         f"{there:g} s",
         f"Medians over the variants and QUIC: {listed}; {rest}.{end}",
+    )
+
+
+def _further(found: Played) -> Note:
+    """Give what the report proposes as further work: medians of several runs, and congested accesses."""
+    parts, wide = [], {}
+    for access in found.accesses:
+        loads = {v: found.get("load time", access, v) for v in VARIANTS if found.has(access, v)}
+        medians = {v: float(np.median(x)) for v, x in loads.items()}
+        wide[access] = max(medians.values()) - min(medians.values())
+        within = max(float(np.ptp(x)) for x in loads.values())
+        listed = ", ".join(f"{NAMES[v]} {x:.4g}" for v, x in medians.items())
+        parts.append(f"{access}: {listed} s; runs of one variant differ by up to {within:.2g} s")
+    most = max(wide, key=lambda access: wide[access])
+    return Note(
+        f"Further work of the report: medians of {found.n} runs, load times differ most on the access “{most}”, by "
+        f"{wide[most]:.3g} s",
+        f"The report proposes medians of several runs, and an experiment with congestion. Medians of the time until "
+        f"the video is loaded: {'. '.join(parts)}.",
     )
 
 
