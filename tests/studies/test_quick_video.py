@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from dumbbell.capture import Capture
 from dumbbell.results import Results
 from dumbbell.studies import Done
+from dumbbell.studies.declared import All
 from dumbbell.studies.video_real_traffic import data
 from quick import check_quick
 from required import require_packages
@@ -67,6 +69,30 @@ def test_video(done: Callable[[str], Done]) -> None:
     # Wireshark labels no errors in QUIC. The medium of the hall drops packets of CUBIC at the access point.
     assert (played.seen("errors", "hall", QUIC) == 0).all()
     assert (played.seen("errors", "hall", "cubic") > 0).all()
+
+
+def test_a_claim_that_the_model_cannot_show_has_variants_that_are_alike(done: Callable[[str], Done]) -> None:
+    """On its path no two variants are shown to differ by more than 3 %: the report's differ by up to a factor of 2."""
+    from dumbbell.metrics import paired
+    from dumbbell.studies.video_real_traffic.data import VARIANTS
+    from dumbbell.studies.video_real_traffic.experiments import Experiments
+    from dumbbell.studies.video_real_traffic.quantities import quantities
+
+    ran = done("video-real-traffic")
+    get = quantities(Experiments.read(ran.results, ran.study.paper.figures)).get
+    unmodeled = [claim for claim in ran.study.paper.judged if claim.unmodeled]
+    assert unmodeled
+    for claim in unmodeled:
+        rule = claim.rule
+        assert rule is not None
+        assert not isinstance(rule, All)
+        for each in itertools.product(*rule.each.values()):
+            at = {**rule.at, **dict(zip(rule.each, each, strict=True))}
+            values = [get(rule.metric, {**at, "variant": v}) for v in VARIANTS]
+            for a, b in itertools.combinations(values, 2):
+                difference, part = paired(a, b), 0.03 * max(a.mean(), b.mean())
+                assert difference.low <= part, (claim.id, at)
+                assert difference.high >= -part, (claim.id, at)
 
 
 def test_video_where_a_back_end_has_no_policer(done: Callable[[str], Done]) -> None:

@@ -11,7 +11,7 @@ from dumbbell.studies import Verdict
 __all__ = ["unlike_whole"]
 
 STORED = Path(__file__).parents[2] / "docs" / "data" / "studies"
-UNDECIDED = (Verdict.UNDECIDED, Verdict.NOT_MEASURED)
+OPEN = (Verdict.UNDECIDED, Verdict.NOT_MEASURED, Verdict.NOT_MODELED)
 
 
 def unlike_whole(name: str, claims: list[dict[str, Any]]) -> dict[str, str]:
@@ -24,4 +24,4 @@ def unlike_whole(name: str, claims: list[dict[str, Any]]) -> dict[str, str]:
     # A quick study has no other values of open settings: the verdict at the study's own ones is one of the whole study.
     whole = {c["id"]: {c["verdict"], *c.get("own", [])} for c in stored}
     quick = {c["id"]: c["verdict"] for c in claims}
-    return {i: v for i, v in quick.items() if v not in whole.get(i, {v}) | {*UNDECIDED}}
+    return {i: v for i, v in quick.items() if v not in whole.get(i, {v}) | {*OPEN}}
