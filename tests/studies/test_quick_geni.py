@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dumbbell.studies import Done
-from quick import check_quick
+from dumbbell.studies import Done, Verdict
+from quick import check_quick, verdicts
 from required import require_packages
 
 require_packages("matplotlib", "jinja2")
@@ -40,3 +40,10 @@ def test_geni_fairness(done: Callable[[str], Done]) -> None:
         assert (pairs.share("vegas", other) < 0.15).all()
     # Each over its own time, the second one's up to 0.1 s shorter.
     assert (pairs.both("cubic", "cubic").sum(axis=1) <= 96.6 * 1.01).all()
+
+
+def test_a_quick_run_decides_part_1(done: Callable[[str], Done]) -> None:
+    """Part 1 needs no fit, of which a quick run has too few settings."""
+    found = verdicts(done("geni-fairness"))
+    decided = {claim for claim, verdict in found.items() if verdict != Verdict.UNDECIDED}
+    assert decided == {"part1-delay-alike", "part1-full", "part1-vegas-slower", "part1-hops", "part1-conjecture"}
