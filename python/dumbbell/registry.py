@@ -115,6 +115,8 @@ class Variant:
     params : tuple of Parameter
     columns : tuple of str
         The names of its own columns in the trace.
+    random : bool
+        True if it draws random numbers.
     """
 
     name: str
@@ -130,11 +132,15 @@ class Variant:
     needs_marks: bool
     params: tuple[Parameter, ...]
     columns: tuple[str, ...]
+    random: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
-    """A queue discipline: source, parameters, traced columns, names in the kernel (empty if it has none)."""
+    """A queue discipline: source, parameters, traced columns, names in the kernel (empty if it has none).
+
+    ``random`` is True if random numbers decide about packets of a single flow.
+    """
 
     name: str
     title: str
@@ -144,6 +150,7 @@ class Discipline:
     params: tuple[Parameter, ...]
     columns: tuple[str, ...]
     kernel: tuple[str, ...]
+    random: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,8 @@ pub struct Variant {
     pub stack_defaults: &'static [(&'static str, &'static str, &'static str)],
     /// The names of its own columns in the trace.
     pub columns: &'static [&'static str],
+    /// True if it draws random numbers.
+    pub random: bool,
     /// Builds one for a connection; an error names the parameter that contradicts another.
     pub build: Build,
 }
@@ -124,6 +126,7 @@ impl Variant {
         params: &[],
         stack_defaults: &[],
         columns: &[],
+        random: false,
         build: |_, _| Err(ParamError { name: "name".into(), message: "the row has no `build`".into() }),
     };
 

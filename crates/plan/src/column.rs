@@ -110,7 +110,7 @@ pub struct Summary {
 }
 
 /// The declaration of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Column {
     /// Name of the column.
     pub name: &'static str,
@@ -124,6 +124,11 @@ pub struct Column {
     pub doc: &'static str,
     /// The better direction, where this is clear.
     pub better: Option<Better>,
+    /// The difference that matters unless a comparison is given another: a part of the larger mean, of headline metrics.
+    pub margin: Option<&'static str>,
+    /// Smallest and largest possible value, where the unit and the type don't state them: a share is from 0 to 1, a
+    /// number of things, a time, a size and a rate are at least 0.
+    pub bounds: Option<(f64, f64)>,
     /// Place in summaries, if it has one.
     pub summary: Option<Summary>,
     /// Merge over connections and over hosts, of a flow's columns.
@@ -139,13 +144,15 @@ impl Column {
         unit: Unit::None,
         doc: "",
         better: None,
+        margin: None,
+        bounds: None,
         summary: None,
         merge: None,
     };
 }
 
 /// The columns of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FrameColumns {
     /// Name of the frame.
     pub name: &'static str,
@@ -230,6 +237,8 @@ macro_rules! columns {
     };
     (@unit $unit:ident) => { Unit::$unit };
     (@better $better:ident) => { Some(Better::$better) };
+    (@margin $margin:literal) => { Some($margin) };
+    (@bounds ($least:literal, $largest:literal)) => { Some(($least, $largest)) };
     (@summary ($place:literal, $heading:literal)) => {
         Some(Summary { place: $place, heading: $heading, where_any: false })
     };

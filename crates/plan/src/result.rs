@@ -39,12 +39,12 @@ columns! {
         /// Goodput: payload that reached the receiver in the measured time, each byte counted once, bit/s. UDP and
         /// ping: the same as the throughput.
         #[merge(Sum, Sender)]
-        #[column(unit = BitPerS, better = More, summary = (10, "goodput Mbit/s"))]
+        #[column(unit = BitPerS, better = More, margin = "1 %", summary = (10, "goodput Mbit/s"))]
         pub goodput_bps: f64,
         /// Throughput: IP bytes that reached the receiver in the measured time, including headers and retransmissions,
         /// bit/s. A packet that a link duplicated counts once.
         #[merge(Sum, Router)]
-        #[column(unit = BitPerS)]
+        #[column(unit = BitPerS, margin = "1 %")]
         pub throughput_bps: f64,
         /// Packets with payload that the data sender sent in the measured time, including retransmissions.
         #[merge(Sum, Router)]
@@ -70,7 +70,7 @@ columns! {
         pub duplicated_packets: u64,
         /// dropped_packets / sent_packets; null if no packet was sent.
         #[merge(Main, Sender)]
-        #[column(unit = Share, better = Less, summary = (20, "drops %"))]
+        #[column(unit = Share, better = Less, margin = "10 %", summary = (20, "drops %"))]
         pub drop_rate: Optional,
         /// Retransmitted packets with payload.
         #[merge(Sum, Router)]
@@ -99,7 +99,7 @@ columns! {
         /// ms. A cumulative ACK that first covers a retransmitted packet gives no RTT. Ping: mean RTT of the answered
         /// requests.
         #[merge(Main, TcpRouter)]
-        #[column(unit = Ms, better = Less, summary = (30, "RTT ms"))]
+        #[column(unit = Ms, better = Less, margin = "5 %", summary = (30, "RTT ms"))]
         pub rtt_mean_ms: Optional,
         /// Minimum of the times that `rtt_mean_ms` averages, ms.
         #[merge(Main, TcpRouter)]
@@ -107,15 +107,15 @@ columns! {
         pub rtt_min_ms: Optional,
         /// Median of the same times, ms. Percentiles are exact within 0.1 %.
         #[merge(Main, TcpRouter)]
-        #[column(unit = Ms, better = Less)]
+        #[column(unit = Ms, better = Less, margin = "5 %")]
         pub rtt_p50_ms: Optional,
         /// 95th percentile of the same times, ms.
         #[merge(Main, TcpRouter)]
-        #[column(unit = Ms, better = Less, summary = (40, "RTT p95 ms"))]
+        #[column(unit = Ms, better = Less, margin = "5 %", summary = (40, "RTT p95 ms"))]
         pub rtt_p95_ms: Optional,
         /// 99th percentile of the same times, ms.
         #[merge(Main, TcpRouter)]
-        #[column(unit = Ms, better = Less)]
+        #[column(unit = Ms, better = Less, margin = "5 %")]
         pub rtt_p99_ms: Optional,
         /// Maximum of the same times, ms.
         #[merge(Main, TcpRouter)]
@@ -160,7 +160,7 @@ columns! {
         pub owd_p99_ms: Optional,
         /// Time from the start of the first transfer to the last byte of the last one, s; null unless all completed.
         #[merge(Main, Sender)]
-        #[column(unit = S, better = Less, summary = (70, "completed in s"))]
+        #[column(unit = S, better = Less, margin = "5 %", summary = (70, "completed in s"))]
         pub completion_time_s: Optional,
         /// Transfers and downloads started.
         #[merge(Main, Sender)]
@@ -197,10 +197,12 @@ columns! {
         /// Share of the packets of a voice call that were not played: lost or late, 0 to 1. Packets whose playout time
         /// is after the flow's end don't count.
         #[merge(Main, Sender)]
+        #[column(bounds = (0.0, 1.0))]
         pub playout_loss: Optional,
         /// Burst ratio of these losses [ITU-T G.107 §7.5]: the mean length of a burst / its mean length if losses were
         /// random, 1 to 8.
         #[merge(Main, Sender)]
+        #[column(bounds = (1.0, 8.0))]
         pub burst_ratio: Optional,
         /// Mean one-way delay of a voice call from mouth to ear: packetization, network and jitter buffer, ms.
         #[merge(Main, Sender)]
@@ -211,7 +213,7 @@ columns! {
         pub r_factor: Optional,
         /// Mean opinion score that belongs to `r_factor`, 1 to 4.5 [ITU-T G.107 Annex B].
         #[merge(Main, Sender)]
-        #[column(summary = (80, "MOS"))]
+        #[column(bounds = (1.0, 4.5), summary = (80, "MOS"))]
         pub mos: Optional,
         /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The
         /// times of videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly
@@ -247,6 +249,7 @@ columns! {
         pub played_s: Optional,
         /// stall_s / (stall_s + played_s); null if playback did not start.
         #[merge(Main, Sender)]
+        #[column(bounds = (0.0, 1.0))]
         pub stall_ratio: Optional,
         /// Mean bit rate of the media that arrived, bit/s.
         #[merge(Main, Sender)]
@@ -329,7 +332,7 @@ columns! {
         #[column(unit = Bytes)]
         pub mean_backlog_bytes: Optional,
         /// Mean sojourn time, from arrival to the start of the transmission, ms.
-        #[column(unit = Ms, better = Less, summary = (80, "sojourn ms"))]
+        #[column(unit = Ms, better = Less, margin = "5 %", summary = (80, "sojourn ms"))]
         pub mean_sojourn_ms: Optional,
         /// Median sojourn time, ms.
         #[column(unit = Ms)]
@@ -338,14 +341,14 @@ columns! {
         #[column(unit = Ms)]
         pub p95_sojourn_ms: Optional,
         /// 99th percentile of the sojourn time, ms.
-        #[column(unit = Ms, better = Less, summary = (90, "sojourn p99 ms"))]
+        #[column(unit = Ms, better = Less, margin = "5 %", summary = (90, "sojourn p99 ms"))]
         pub p99_sojourn_ms: Optional,
         /// Maximum sojourn time, ms.
         #[column(unit = Ms)]
         pub max_sojourn_ms: Optional,
         /// Share of the time for which the transmitter was busy, 0 to 1. On a link whose rate changes, or whose outages
         /// hold packets: wire bits sent / wire bits of capacity.
-        #[column(unit = Share, better = More, summary = (10, "utilization %"))]
+        #[column(unit = Share, better = More, margin = "1 %", summary = (10, "utilization %"))]
         pub utilization: f64,
         /// Wire bytes whose transmission began, as a rate, bit/s.
         #[column(unit = BitPerS)]

@@ -20,7 +20,7 @@ pub(crate) fn registry() -> String {
                 "loss_recovery": v.loss_recovery.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
                 "needs_marks": v.ecn != EcnUse::Stack,
-                "params": variant_specs(v), "columns": v.columns,
+                "params": variant_specs(v), "columns": v.columns, "random": v.random,
             })
         })
         .collect();
@@ -29,7 +29,7 @@ pub(crate) fn registry() -> String {
         .map(|d| {
             json!({
                 "name": d.name, "title": d.title, "year": d.year, "source": d.source, "doc": d.doc,
-                "params": specs(d.params), "columns": d.columns,
+                "params": specs(d.params), "columns": d.columns, "random": d.random,
                 "kernel": d.kernel.map_or(&[][..], |kernel| kernel.kinds),
             })
         })

@@ -154,6 +154,9 @@ pub struct Discipline {
     pub columns: &'static [&'static str],
     /// The kernel's discipline; None if the kernel has none, or its back ends do not use it.
     pub kernel: Option<KernelQdisc>,
+    /// True if random numbers decide which packets of a single flow are dropped, marked or delayed. A random hash of
+    /// flows decides nothing about a single one.
+    pub random: bool,
     /// Builds a discipline; the error names a parameter that contradicts another.
     pub build: Build,
 }
@@ -169,6 +172,7 @@ impl Discipline {
         params: &[],
         columns: &[],
         kernel: None,
+        random: false,
         build: |_, _| Err(ParamError { name: "discipline".into(), message: "the row has no build".into() }),
     };
 }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.harms import harm
     from dumbbell.metrics.intervals import Summary, number, summarize, summarize_all
     from dumbbell.metrics.knee_point import knee
+    from dumbbell.metrics.margins import Margin
     from dumbbell.metrics.pairs import Paired, paired
     from dumbbell.metrics.ratios import Ratio, ratio
     from dumbbell.metrics.round_trips import Responsiveness, responsiveness, rpm, trimmed_mean
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Compared",
+    "Margin",
     "MeanDifference",
     "Paired",
     "Ratio",
@@ -72,6 +74,7 @@ _HOMES = {
     "family": ("Compared", "compare_all"),
     "harms": ("harm",),
     "knee_point": ("knee",),
+    "margins": ("Margin",),
     "pairs": ("Paired", "paired"),
     "ratios": ("Ratio", "ratio"),
     "round_trips": ("Responsiveness", "responsiveness", "rpm", "trimmed_mean"),

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
+from dumbbell.metrics.margins import Margin, Verdict, claim, verdict
 from dumbbell.metrics.needed_repetitions import too_few
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
-from dumbbell.metrics.significance import LEVEL, holm, holm_levels, p_value
+from dumbbell.metrics.significance import LEAST, LEVEL, holm, holm_levels, p_value, whole_pairs
 
 __all__ = ["Compared", "compare_all"]
 
@@ -40,6 +41,14 @@ class Compared:
         p-value within the family, by Holm.
     level : float
         Confidence level of the family.
+    margin : Margin, optional
+        The difference that matters.
+    beyond : bool, optional
+        True if the mean difference is at least the margin; None without a margin.
+    claim_p : float
+        p-value, within the family by Holm, of the claim about the margin: at least it, or equal within it.
+    refused : str
+        Why the values are no evidence: then no interval and no p-value exist. Empty if they are.
     """
 
     a: str
@@ -49,6 +58,10 @@ class Compared:
     p: float
     adjusted: float
     level: float
+    margin: Margin | None = None
+    beyond: bool | None = None
+    claim_p: float = math.nan
+    refused: str = ""
 
     @property
     def significant(self) -> bool:
@@ -60,22 +73,47 @@ class Compared:
         """The direction, "higher" or "lower", if a differs significantly from b, None otherwise."""
         return ("higher" if self.difference.mean > 0 else "lower") if self.significant else None
 
+    @property
+    def verdict(self) -> Verdict:
+        """The result in words."""
+        if self.refused:
+            return "refused"
+        shown = bool(self.claim_p <= 1 - self.level)
+        return verdict(self.difference.mean, significant=self.significant, beyond=self.beyond, shown=shown)
+
     def scaled(self, factor: float) -> Compared:
         """Return the same in another unit: every difference times the factor."""
-        return replace(self, difference=self.difference.scaled(factor))
+        margin = self.margin
+        if margin is not None and not margin.relative:
+            margin = replace(margin, size=factor * margin.size)
+        return replace(self, difference=self.difference.scaled(factor), margin=margin)
 
     def sentence(self, unit: str = "", digits: int = 3) -> str:
         """Write the comparison as a sentence."""
         shown = self.difference.text(unit, digits)
-        if self.significant:
-            times = "" if math.isnan(self.times.value) else f", {self.times.text()}"
-            return f"{self.a} is {self.direction} than {self.b} ({shown}{times}, Holm p {self.adjusted:.2g})"
-        few = too_few(self.difference.test)
-        return f"no difference shown between {self.a} and {self.b} ({shown}{f'; {few}' if few else ''})"
+        found = self.verdict
+        if found == "refused":
+            return f"no verdict on {self.a} and {self.b} ({shown}; {self.refused})"
+        if found == "not shown":
+            few = too_few(self.difference.test)
+            return f"no difference shown between {self.a} and {self.b} ({shown}{f'; {few}' if few else ''})"
+        times = "" if math.isnan(self.times.value) else f", {self.times.text()}"
+        p = self.claim_p if found.endswith(" margin") and "not shown" not in found else self.adjusted
+        numbers = f"({shown}{times}, Holm p {p:.2g})"
+        margin = "" if self.margin is None else self.margin.text(unit)
+        if found == "equal within the margin":
+            return f"{self.a} and {self.b} are equal within {margin} {numbers}"
+        head, _, tail = found.replace("the margin", margin).partition(self.direction or "")
+        return f"{self.a} is {head}{self.direction} than {self.b}{tail} {numbers}"
 
 
 def compare_all(
-    samples: Mapping[str, npt.ArrayLike], *, pairs: Sequence[tuple[str, str]] | None = None, level: float = LEVEL
+    samples: Mapping[str, npt.ArrayLike],
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    level: float = LEVEL,
+    margin: Margin | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> list[Compared]:
     """Compare cells on the same seeds, all with all or the given pairs, with Holm's correction.
 
@@ -87,6 +125,10 @@ def compare_all(
         The comparisons of the family; default: each name with each later one.
     level : float, no unit
         Confidence level of the family.
+    margin : Margin, optional
+        The difference that matters.
+    refused : name -> reason, optional
+        Samples that are no evidence. Their comparisons don't count in the family.
 
     Raises
     ------
@@ -104,16 +146,28 @@ def compare_all(
     """
     names = list(samples)
     wanted = pairs if pairs is not None else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    p = [p_value(samples[a], samples[b]) for a, b in wanted]
-    return [
-        Compared(
-            a,
-            b,
-            paired(samples[a], samples[b], level=float(own)),
-            ratio(samples[a], samples[b], level=float(own)),
-            alone,
-            float(adjusted),
-            level,
-        )
-        for (a, b), alone, adjusted, own in zip(wanted, p, holm(p), holm_levels(p, level), strict=True)
+    why = [next((refused[name] for name in pair if name in refused), "") if refused else "" for pair in wanted]
+    p = [math.nan if no else p_value(samples[a], samples[b]) for (a, b), no in zip(wanted, why, strict=True)]
+    claims = [
+        (None, math.nan) if margin is None or no else _claim(samples[a], samples[b], margin)
+        for (a, b), no in zip(wanted, why, strict=True)
     ]
+    steps = zip(p, holm(p), holm_levels(p, level), claims, holm([p for _, p in claims]), strict=True)
+    found = []
+    for (a, b), no, (alone, adjusted, own, (beyond, _), claim_p) in zip(wanted, why, steps, strict=True):
+        difference = paired(samples[a], samples[b], level=float(own))
+        times = ratio(samples[a], samples[b], level=float(own))
+        if no:
+            difference, times = difference.without_test(), times.without_test()
+        found.append(
+            Compared(a, b, difference, times, alone, float(adjusted), level, margin, beyond, float(claim_p), no)
+        )
+    return found
+
+
+def _claim(a: npt.ArrayLike, b: npt.ArrayLike, margin: Margin) -> tuple[bool | None, float]:
+    first, second = whole_pairs(a, b)
+    if first.size < LEAST:
+        return None, math.nan
+    size = margin.of(float(first.mean()), float(second.mean()))
+    return claim(first, second, size) if size > 0 else (None, math.nan)

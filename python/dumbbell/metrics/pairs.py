@@ -84,6 +84,10 @@ class Paired:
             return None
         return "higher" if self.mean > 0 else "lower"
 
+    def without_test(self) -> Paired:
+        """Return the same without interval and p-value, for values that are no evidence."""
+        return replace(self, test=replace(self.test, low=math.nan, high=math.nan, p=math.nan))
+
     def scaled(self, factor: float) -> Paired:
         """Return the same in another unit: every difference times the factor."""
         test = self.test

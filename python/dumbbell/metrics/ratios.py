@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
@@ -48,6 +48,10 @@ class Ratio:
     def significant(self) -> bool:
         """True if the ratio differs significantly from one."""
         return bool(self.p <= 1 - self.level)
+
+    def without_test(self) -> Ratio:
+        """Return the same without interval and p-value, for values that are no evidence."""
+        return replace(self, low=math.nan, high=math.nan, p=math.nan)
 
     def text(self) -> str:
         """Write the ratio with its interval, such as ``1.82 times [1.63, 2.01]``."""

@@ -56,6 +56,7 @@ pub(crate) const ROW: Variant = Variant {
         increase_samples = "20", Kind::Int { min: 1, max: 255 };
     },
     columns: &["min_rtt", "rtt", "max_win", "grows"],
+    random: true,
     build: |params, setup| Ok(Box::new(Nv::new(params, setup))),
     ..Variant::EMPTY
 };

@@ -40,6 +40,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["probability"],
     kernel: None,
+    random: true,
     build: |params, link| Ok(Box::new(BlueQdisc::new(params, link)?)),
 };
 

@@ -67,6 +67,7 @@ pub(crate) const ROW: Discipline = Discipline {
         separates_connections: true, // [Linux sch_cake.c cake_hash]
         ..KernelQdisc::EMPTY
     }),
+    random: true,
     build: |params, link| Ok(Box::new(Cake::new(params, link)?)),
 };
 

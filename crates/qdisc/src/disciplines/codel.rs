@@ -67,6 +67,7 @@ pub(crate) const ROW: Discipline = Discipline {
         overlimit: Some(&[20]), // tc_codel_xstats drop_overlimit
         ..KernelQdisc::EMPTY
     }),
+    random: false,
     build: |params, link| Ok(Box::new(CodelQdisc::new(params, link)?)),
 };
 

@@ -27,6 +27,7 @@ pub(crate) const ROW: Discipline = Discipline {
     params: &[LIMIT, COUNTING],
     columns: &[],
     kernel: Some(KernelQdisc { kinds: &["pfifo", "bfifo"], options: KernelOptions::Fifo, ..KernelQdisc::EMPTY }),
+    random: false,
     build: |params, link| Ok(Box::new(DropTail::new(params, link))),
 };
 

@@ -39,6 +39,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["active", "longest"],
     kernel: Some(KernelQdisc { kinds: &["drr"], options: KernelOptions::Drr, ..KernelQdisc::EMPTY }),
+    random: false,
     build: |params, link| Ok(Box::new(Drr::new(params, link)?)),
 };
 

@@ -67,6 +67,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["p", "classic_packets", "classic_qdelay_ns", "l4s_packets", "l4s_qdelay_ns"],
     kernel: None,
+    random: true,
     build: |params, link| Ok(Box::new(DualPi2::new(params, link)?)),
 };
 

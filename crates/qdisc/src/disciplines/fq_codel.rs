@@ -87,6 +87,7 @@ pub(crate) const ROW: Discipline = Discipline {
         separates_connections: true, // [Linux sch_fq_codel.c fq_codel_classify]
         ..KernelQdisc::EMPTY
     }),
+    random: false,
     build: |params, link| Ok(Box::new(FqCodel::new(params, link)?)),
 };
 

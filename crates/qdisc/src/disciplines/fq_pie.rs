@@ -65,6 +65,7 @@ pub(crate) const ROW: Discipline = Discipline {
         separates_connections: true, // [Linux sch_fq_pie.c fq_pie_classify]
         ..KernelQdisc::EMPTY
     }),
+    random: true,
     build: |params, link| Ok(Box::new(FqPie::new(params, link)?)),
 };
 

@@ -52,6 +52,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["p", "qdelay_ns"],
     kernel: None,
+    random: true,
     build: |params, link| Ok(Box::new(Pi2Qdisc::new(params, link)?)),
 };
 

@@ -84,6 +84,7 @@ pub(crate) const ROW: Discipline = Discipline {
         overlimit: Some(&[28]), // tc_pie_xstats overlimit
         ..KernelQdisc::EMPTY
     }),
+    random: true,
     build: |params, link| Ok(Box::new(PieQdisc::new(params, link)?)),
 };
 

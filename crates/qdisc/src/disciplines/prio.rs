@@ -37,6 +37,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["band0", "band1", "band2", "others"],
     kernel: None,
+    random: false,
     build: |params, link| Ok(Box::new(Prio::new(params, link))),
 };
 

@@ -97,6 +97,7 @@ pub(crate) const ROW: Discipline = Discipline {
         overlimit: Some(&[4]), // tc_red_xstats pdrop
         ..KernelQdisc::EMPTY
     }),
+    random: true,
     build: |params, link| Ok(Box::new(RedQdisc::new(params, link)?)),
 };
 

@@ -56,6 +56,7 @@ pub(crate) const ROW: Discipline = Discipline {
         separates_connections: true, // [Linux sch_sfq.c sfq_classify]
         ..KernelQdisc::EMPTY
     }),
+    random: false,
     build: |params, link| Ok(Box::new(Sfq::new(params, link)?)),
 };
 

@@ -45,6 +45,7 @@ pub(crate) const ROW: Discipline = Discipline {
     },
     columns: &["tokens"],
     kernel: None,
+    random: false,
     build: |params, link| Ok(Box::new(Tbf::new(params, link)?)),
 };
 

@@ -6,6 +6,7 @@ those that are computed from them. `dumbbell.results.columns` has all.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +45,10 @@ class Column:
         Definition of the values.
     better : {"more", "less"}, optional
         The better direction, where this is clear.
+    margin : str, optional
+        The difference that matters unless a comparison is given another: a part of the larger mean.
+    bounds : (float, float), optional
+        Smallest and largest possible value, where unit and type don't state them; see `range`.
     summary : dict, optional
         ``place`` (summaries have their columns in the order of these numbers), ``heading``, and ``where_any`` (True
         if it is left out where all values are zero).
@@ -57,6 +62,8 @@ class Column:
     nullable: bool = True
     unit: str = ""
     better: Literal["more", "less"] | None = None
+    margin: str | None = None
+    bounds: tuple[float, float] | None = None
     summary: dict[str, Any] | None = None
     merge: tuple[str, str] | None = None
 
@@ -64,6 +71,15 @@ class Column:
     def stem(self) -> str:
         """The name without the suffix of its unit."""
         return self.name.removesuffix(_SHOWN[self.unit][0]) if self.unit in _SHOWN else self.name
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest possible value: of a share 0 and 1; numbers of things, times, sizes, rates: from 0 on."""
+        if self.bounds is not None:
+            return self.bounds
+        if self.unit == "share":
+            return 0.0, 1.0
+        return (0.0 if self.unit or self.kind == "count" else -math.inf), math.inf
 
     @property
     def shown(self) -> tuple[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -238,11 +239,19 @@ DERIVED: dict[Frame, tuple[Derived, ...]] = {
             "(or the reply to a ping); null if a link's rate or delay changes over time.",
             formula=lambda _row, path, _stack: None if path is None else path.rtt_ms,
         ),
-        Derived(name="rtt_excess_ms", kind="number", unit="ms", doc="rtt_mean_ms - idle_rtt_ms.", formula=_rtt_excess),
+        Derived(
+            name="rtt_excess_ms",
+            kind="number",
+            unit="ms",
+            doc="rtt_mean_ms - idle_rtt_ms.",
+            bounds=(-math.inf, math.inf),  # packets smaller than a full one have a shorter round trip
+            formula=_rtt_excess,
+        ),
         Derived(
             name="retransmission_overhead",
             kind="number",
             doc="Retransmitted bytes / sent bytes.",
+            bounds=(0.0, 1.0),
             formula=_retransmission_overhead,
         ),
         Derived(
@@ -269,6 +278,7 @@ DERIVED: dict[Frame, tuple[Derived, ...]] = {
             "if the transfer opens its connection (TCP 1, QUIC 1, QUIC 0-RTT 0, TLS 1.3 1, TLS 1.2 2), half of one "
             "for the path, and all packets back to back at the smallest rate of the path (of a policer or shaper if "
             "that is lower). Null for segments of a video and objects of a page, which share connections.",
+            bounds=(0.0, math.inf),
             formula=_slowdown,
         ),
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -22,20 +24,30 @@ from dumbbell.metrics import (
     summarize_all,
     warm_up,
 )
+from dumbbell.metrics.intervals import UNBOUNDED
 from dumbbell.registry import unknown
+from dumbbell.results.columns import column
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.swept_values import paths_of
 from dumbbell.results.runs.column import Frame
+from dumbbell.results.statistics.difference_that_matters import margin_of
+from dumbbell.results.statistics.shifted_copies import copied_cells, refusal
 
 if TYPE_CHECKING:
     from dumbbell.metrics.intervals import Interval
     from dumbbell.results.results import Results
+    from dumbbell.scenario import Cell
 
 __all__ = ["comparisons", "fairness", "settled", "sharing", "spread", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
 """Length of the windows in which the warm-up is searched, s."""
+MOST_COMPARISONS = 20_000
+"""Most comparisons of one call: they take some seconds."""
+COMPLEMENTARY = -0.99
+"""Correlation over repetitions below which one flow has what the other leaves. Two flows that fill a link have -1 up to
+the rounding to packets."""
 
 
 def _metrics(table: pl.DataFrame) -> list[str]:
@@ -79,47 +91,118 @@ def spread(results: Results, metric: str) -> pl.DataFrame:
     return frame.group_by(keys, maintain_order=True).agg(mean=of.mean(), median=of.median(), sd=of.std())
 
 
-def statistics(results: Results, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
+def statistics(
+    results: Results, metric: str, *, interval: Interval | None = None, level: float = 0.95
+) -> pl.DataFrame:
     """Summarize a metric by cell and flow (or queue): see `Results.statistics`."""
     keys, samples = _samples(results, metric)
-    found = summarize_all(list(samples.values()), interval=interval, level=level)
-    rows = [
-        {
-            **dict(zip(keys, key, strict=True)),
-            "n": s.n, "mean": s.mean, "median": s.median, "sd": s.sd, "min": s.min, "max": s.max,
-            "low": s.low, "high": s.high, "values": samples[key].tolist(),
-        }
-        for key, s in zip(samples, found, strict=True)
-    ]  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
+    copies = copied_cells(results, keys[:-1])
+    known = column(metric)
+    bounds = UNBOUNDED if known is None else known.range
+    found = summarize_all(list(samples.values()), interval=interval, level=level, bounds=bounds)
+    rows = []
+    for key, s in zip(samples, found, strict=True):
+        cell = copies.get(tuple(map(str, key[:-1])))
+        ends = {"low": s.low, "high": s.high, "level": s.level}
+        if cell is not None or math.isnan(s.low):
+            ends = dict.fromkeys(ends)
+        rows.append(
+            {
+                **dict(zip(keys, key, strict=True)),
+                "n": s.n, "mean": s.mean, "median": s.median, "sd": s.sd, "min": s.min, "max": s.max,
+                **ends, "refused": None if cell is None else refusal(cell), "values": samples[key].tolist(),
+            }
+        )  # fmt: skip
+    table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_ALWAYS)
+    return table.with_columns(pl.selectors.float().fill_nan(None))
+
+
+_ALWAYS = {"low": pl.Float64, "high": pl.Float64, "level": pl.Float64, "refused": pl.String}
+"""Types of columns that may have no value in any row."""
 
 
 def comparisons(
-    results: Results, metric: str, by: str, *, level: float = 0.95
+    results: Results,
+    metric: str,
+    by: str,
+    *,
+    level: float = 0.95,
+    margin: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> list[tuple[dict[str, object], Compared]]:
     """Compare the values of one swept path with each other on the same seeds: see `Results.comparisons`."""
     keys, samples = _samples(results, metric)
     paths = [k for k in keys[:-1] if k == by or k.endswith(f".{by}")]
     if len(paths) != 1:
         raise ResultsError(unknown("swept path", by, keys[:-1]) + ("" if keys[:-1] else ": nothing is swept here"))
+    matters = margin_of(metric, margin)
+    chosen = set(family(results, samples, paths[0], names))
     place = keys.index(paths[0])
-    groups: dict[tuple[object, ...], dict[str, Floats]] = {}
+    copies = copied_cells(results, keys[:-1])
+    groups: dict[tuple[object, ...], dict[str, tuple[Floats, Cell | None]]] = {}
     for key, values in samples.items():
-        groups.setdefault((*key[:place], *key[place + 1 :]), {})[str(key[place])] = values
+        if key[-1] in chosen:
+            cell = copies.get(tuple(map(str, key[:-1])))
+            groups.setdefault((*key[:place], *key[place + 1 :]), {})[str(key[place])] = values, cell
+    made = sum(len(cells) * (len(cells) - 1) // 2 for cells in groups.values())
+    if made > MOST_COMPARISONS:
+        raise ResultsError(
+            f"{paths[0]}: {made:,} pairs of its values: at most {MOST_COMPARISONS:,} are compared; sweep fewer values, "
+            "or plot the metric over them"
+        )
     others = [*keys[:place], *keys[place + 1 :]]
     every: dict[str, Floats] = {}
+    refused: dict[str, str] = {}
     pairs: list[tuple[str, str]] = []
     where: list[tuple[dict[str, object], str, str]] = []
     for number, (rest, cells) in enumerate(groups.items()):
-        names = list(cells)
-        every |= {f"{number} {name}": values for name, values in cells.items()}
-        for i, a in enumerate(names):
-            for b in names[i + 1 :]:
-                if len(cells[a]) == len(cells[b]):
-                    pairs.append((f"{number} {a}", f"{number} {b}"))
-                    where.append((dict(zip(others, rest, strict=True)), a, b))
-    found = compare_all(every, pairs=pairs, level=level)
+        for name, (values, cell) in cells.items():
+            every[f"{number} {name}"] = values
+            if cell is not None:
+                refused[f"{number} {name}"] = refusal(cell)
+        for a, b in combinations(cells, 2):
+            if len(cells[a][0]) == len(cells[b][0]):
+                pairs.append((f"{number} {a}", f"{number} {b}"))
+                where.append((dict(zip(others, rest, strict=True)), a, b))
+    found = compare_all(every, pairs=pairs, level=level, margin=matters, refused=refused)
     return [(cell, replace(c, a=a, b=b)) for (cell, a, b), c in zip(where, found, strict=True)]
+
+
+def family(
+    results: Results, samples: Mapping[tuple[object, ...], Floats], path: str, names: Sequence[str] | None
+) -> list[str]:
+    """Return the flows (or queues) whose values are compared.
+
+    These are the given ones, or the flow that the swept path belongs to. Of two flows that share a link the second
+    has what the first leaves: its comparisons would be the same ones again.
+    """
+    known = list(dict.fromkeys(str(key[-1]) for key in samples))
+    if names:
+        for name in names:
+            if name not in known:
+                raise ResultsError(unknown("flow or queue", name, known))
+        return list(names)
+    measured = [name for name in known if any(np.isfinite(v).any() for key, v in samples.items() if key[-1] == name)]
+    parts = path.split(".")
+    if parts[0] == "flows" and results.scenario.cells:
+        flows = results.scenario.cells[0].scenario.single_flows
+        swept = {flow.name for flow in flows if parts[1] in {flow.name, flow.group}}
+        return [name for name in measured if name in swept] or measured
+    found: list[str] = []
+    for name in measured:
+        if not any(_complementary(samples, name, other) for other in found):
+            found.append(name)
+    return found
+
+
+def _complementary(samples: Mapping[tuple[object, ...], Floats], name: str, other: str) -> bool:
+    """Return True if one flow has what the other leaves, so that both vary alike."""
+    cells = [key[:-1] for key in samples if key[-1] == name and (*key[:-1], other) in samples]
+    both = [(samples[*cell, name], samples[*cell, other]) for cell in cells]
+    both = [(a - a.mean(), b - b.mean()) for a, b in both if a.shape == b.shape]
+    first, second = (np.concatenate(side) if both else np.empty(0) for side in zip(*both, strict=True) or ((), ()))
+    spread = math.sqrt(float((first**2).sum() * (second**2).sum())) if first.size else 0.0
+    return spread > 0 and float((first * second).sum()) / spread < COMPLEMENTARY
 
 
 def sharing(results: Results, flows: Sequence[str] | None) -> list[str]:

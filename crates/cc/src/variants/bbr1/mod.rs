@@ -85,6 +85,7 @@ pub(crate) const ROW: Variant = Variant {
         "policed_bw",
         "state",
     ],
+    random: true,
     build: |params, setup| Ok(Box::new(Bbr1::new(params, setup))),
     ..Variant::EMPTY
 };

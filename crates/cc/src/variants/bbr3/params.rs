@@ -107,6 +107,7 @@ pub(crate) const ROW: Variant = Variant {
         "bw_probe_wait",
         "state",
     ],
+    random: true,
     build: |params, setup| {
         check(params)?;
         Ok(Box::new(Bbr3::new(params, setup)))

@@ -71,6 +71,7 @@ pub(crate) const ROW: Variant = Variant {
         ("linux", "rules", "linux"),
     ],
     columns: &["g_min", "g_max", "shadow", "queue"],
+    random: true,
     build: |params, setup| {
         let core = Core::new(params, setup)?;
         Ok(match params.choice("rules") {
