@@ -249,6 +249,16 @@ def json(what: str = "Print one JSON document instead of tables.", heading: str 
     return option("--json", "as_json", is_flag=True, help=what, heading=heading)
 
 
+def margin() -> Callable[[F], F]:
+    """Return the option ``--margin`` of commands that compare."""
+    text = (
+        "The difference that matters: a part of the larger mean such as '1 %', a value in the metric's unit such as "
+        "'2 ms', or none. Default: that of the metric (1 % of rates and utilization, 5 % of delays and times, 10 % of "
+        "the drop rate)."
+    )
+    return option("--margin", metavar="SIZE", help=text)
+
+
 def every_row(heading: str | None = None) -> Callable[[F], F]:
     """Return the option ``--all`` of commands whose tables `output.print_summary` may shorten."""
     text = "Print every row of a large sweep, instead of the extremes."

@@ -112,7 +112,6 @@ def run(
     from dumbbell.common.processors import cores
     from dumbbell.exceptions import DumbbellError
     from dumbbell.results import run as run_scenario
-    from dumbbell.results.statistics.lint import lint
     from dumbbell.scenario import Scenario
     from dumbbell.scenario.reading_modes import announce_before_cells
     from dumbbell.workers import at_most
@@ -159,7 +158,7 @@ def run(
             output.document(results.document())
         else:
             summaries.print_results(results, every_row=every_row)
-        for warned in lint(results):
+        for warned in results.warnings:
             output.note(f"warning: {warned}")
         if out is not None:
             output.note(f"kept in {out}")

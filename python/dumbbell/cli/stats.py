@@ -24,7 +24,11 @@ __all__ = ["stats"]
 
 SPREAD = ("mean", "median", "sd")
 """Columns whose extremes are shown where the cells are too many to read."""
-INTERVALS = {"bca": "of the median (BCa bootstrap)", "student": "of the mean (Student's t)"}
+INTERVALS = {
+    "order": "of the median (between ordered values)",
+    "bca": "of the median (BCa bootstrap)",
+    "student": "of the mean (Student's t)",
+}
 """The intervals of ``--ci`` in words."""
 F = TypeVar("F", bound="Callable[..., Any]")
 MEASURED = ("alone", "contested", "harm")
@@ -103,15 +107,17 @@ def harm(directory: Path, metric: str, flow: tuple[str, ...], every_row: bool, a
 @click.argument("directory", type=front.directory(), cls=front.Argument, metavar="DIR", help="Results that --out kept.")
 @_metric("A column of the flows, queues or transfers.")
 @click.option("--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds.")
-@_flows("Only this flow.")
+@_flows("Only this flow. With --by its comparisons alone are the family that is corrected for.")
 @click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
+@front.margin()
 @click.option(
     "--ci",
     "interval",
-    type=click.Choice(["bca", "student"]),
-    default="bca",
+    type=click.Choice(list(INTERVALS)),
+    default="order",
     show_default=True,
-    help="Confidence interval. bca: bootstrap of the median; student: Student's t about the mean.",
+    help="Confidence interval. order: of the median, between ordered values, at the level of the column level; "
+    "bca: bootstrap of the median; student: Student's t about the mean.",
 )
 @click.option(
     "--level",
@@ -130,7 +136,8 @@ def stats(
     by: str | None,
     flow: tuple[str, ...],
     queue: tuple[str, ...],
-    interval: Literal["bca", "student"],
+    margin: str | None,
+    interval: Literal["order", "bca", "student"],
     level: float,
     every_row: bool,
     as_json: bool,
@@ -141,26 +148,34 @@ def stats(
     from dumbbell.plots.axis_labels import quantity
     from dumbbell.results.frames.extremes import READABLE
     from dumbbell.results.statistics.cell_statistics import spread
+    from dumbbell.results.statistics.difference_that_matters import margin_of
 
     results = load(directory)
+    matters = margin_of(metric, margin)
+    if margin is not None and by is None:
+        raise click.UsageError("--margin: only with --by, which compares")
     # Of a large table only extremes are printed, of nothing but these columns.
     table = None if every_row or as_json else spread(results, metric)
     if table is None or table.height <= READABLE:
         table = results.statistics(metric, interval=interval, level=level)
-    compared = results.comparisons(metric, by, level=level) if by is not None else []
+    names: tuple[str, ...] = ()
     if flow or queue:
         who = "flow" if "flow" in table.columns else "name"
         names = _chosen(results, metric, table[who].unique().to_list(), flow, queue)
         table = table.filter(pl.col(who).is_in(names))
-        compared = [(cell, c) for cell, c in compared if cell[who] in names]
+    compared = results.comparisons(metric, by, level=level, margin=margin, names=names) if by is not None else []
+    compared.sort(key=lambda one: (not one[1].significant, bool(one[1].refused)))  # the order of the sweep stays
     if as_json:
         table = table.with_columns(pl.col("values").list.eval(pl.element().fill_nan(None)))
         document = {"metric": metric, "interval": interval, "level": level, "cells": table.to_dicts()}
+        document["margin"] = None if matters is None else {"size": matters.size, "relative": matters.relative}
         output.document({**document, "comparisons": [_plain(cell, c) for cell, c in compared]})
         return
     shown = quantity(metric)
     words = f"{100 * level:g} % interval {INTERVALS[interval]}"
     _print_cells(table, shown, words, every_row=every_row)
+    if compared and matters is not None:
+        output.line(f"Differences from {matters.text(shown.unit, shown.factor)} on matter (--margin):")
     _print_comparisons(compared, shown, every_row=every_row)
 
 
@@ -196,7 +211,10 @@ def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_r
     scaled = table.with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
     measured = dict.fromkeys((*SPREAD, "min", "max", "low", "high"), shown.unit)
     if every_row or table.height <= READABLE:
-        output.print_frame(f"{shown.label}; low, high: {interval}", scaled.drop("values"), measured)
+        columns = scaled.drop("values", "refused").with_columns(level=100 * table["level"])
+        output.print_frame(f"{shown.label}; low, high: {interval}", columns, {**measured, "level": "%"})
+        for reason in table["refused"].drop_nulls().unique(maintain_order=True):
+            output.line(f"no interval: {reason}")
         return
     scaled = scaled.rename({who: "name"})  # transfers have the name of their flow
     keys = tuple(scaled.columns[: scaled.columns.index("name") + 1])
@@ -229,6 +247,10 @@ def _plain(cell: dict[str, object], c: Compared) -> dict[str, object]:
         "a": c.a,
         "b": c.b,
         "shown": c.significant,
+        "verdict": c.verdict,
+        "margin": c.margin_size,
+        "claim_p": c.claim_p,
+        "refused": c.refused or None,
         "p": c.p,
         "holm": c.adjusted,
         **{name: getattr(d, name) for name in ("n", "mean", "low", "high", "median", "cliffs_delta")},

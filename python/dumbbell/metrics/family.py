@@ -43,6 +43,8 @@ class Compared:
         Confidence level of the family.
     margin : Margin, optional
         The difference that matters.
+    margin_size : float
+        The same in the unit of the values; NaN without one.
     beyond : bool, optional
         True if the mean difference is at least the margin; None without a margin.
     claim_p : float
@@ -59,6 +61,7 @@ class Compared:
     adjusted: float
     level: float
     margin: Margin | None = None
+    margin_size: float = math.nan
     beyond: bool | None = None
     claim_p: float = math.nan
     refused: str = ""
@@ -86,7 +89,9 @@ class Compared:
         margin = self.margin
         if margin is not None and not margin.relative:
             margin = replace(margin, size=factor * margin.size)
-        return replace(self, difference=self.difference.scaled(factor), margin=margin)
+        return replace(
+            self, difference=self.difference.scaled(factor), margin=margin, margin_size=factor * self.margin_size
+        )
 
     def sentence(self, unit: str = "", digits: int = 3) -> str:
         """Write the comparison as a sentence."""
@@ -149,25 +154,33 @@ def compare_all(
     why = [next((refused[name] for name in pair if name in refused), "") if refused else "" for pair in wanted]
     p = [math.nan if no else p_value(samples[a], samples[b]) for (a, b), no in zip(wanted, why, strict=True)]
     claims = [
-        (None, math.nan) if margin is None or no else _claim(samples[a], samples[b], margin)
+        _Claim() if margin is None or no else _claim(samples[a], samples[b], margin)
         for (a, b), no in zip(wanted, why, strict=True)
     ]
-    steps = zip(p, holm(p), holm_levels(p, level), claims, holm([p for _, p in claims]), strict=True)
+    steps = zip(p, holm(p), holm_levels(p, level), claims, holm([c.p for c in claims]), strict=True)
     found = []
-    for (a, b), no, (alone, adjusted, own, (beyond, _), claim_p) in zip(wanted, why, steps, strict=True):
+    for (a, b), no, (alone, adjusted, own, claimed, claim_p) in zip(wanted, why, steps, strict=True):
         difference = paired(samples[a], samples[b], level=float(own))
         times = ratio(samples[a], samples[b], level=float(own))
         if no:
             difference, times = difference.without_test(), times.without_test()
-        found.append(
-            Compared(a, b, difference, times, alone, float(adjusted), level, margin, beyond, float(claim_p), no)
-        )
+        about = (margin, claimed.size, claimed.beyond, float(claim_p))
+        found.append(Compared(a, b, difference, times, alone, float(adjusted), level, *about, refused=no))
     return found
 
 
-def _claim(a: npt.ArrayLike, b: npt.ArrayLike, margin: Margin) -> tuple[bool | None, float]:
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What a comparison claims about the margin, whose size is in the unit of the values."""
+
+    size: float = math.nan
+    beyond: bool | None = None
+    p: float = math.nan
+
+
+def _claim(a: npt.ArrayLike, b: npt.ArrayLike, margin: Margin) -> _Claim:
     first, second = whole_pairs(a, b)
     if first.size < LEAST:
-        return None, math.nan
+        return _Claim()
     size = margin.of(float(first.mean()), float(second.mean()))
-    return claim(first, second, size) if size > 0 else (None, math.nan)
+    return _Claim(size, *claim(first, second, size)) if size > 0 else _Claim()

@@ -1,7 +1,7 @@
 """Statistics over repetitions: the mean or median, the spread, and an interval.
 
 The interval of a median is between two of the ordered values. It needs no assumption about their distribution, and
-the level that it covers is known: from the smallest to the largest of five values it is 93.75 %, whatever was asked for.
+the level that it covers is known: at most 93.75 % for five values, from the smallest to the largest.
 
 The interval of a mean by Student's t is calculated on a scale without bounds, for a quantity that has some: logarithms
 where it is at least zero, log-odds where it is between two bounds [1]_ [2]_. Its ends are then possible values.

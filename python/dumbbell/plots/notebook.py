@@ -29,9 +29,10 @@ ROWS = 50
 
 
 def of_results(results: Results) -> str:
-    """Return HTML with means over repetitions and one figure."""
+    """Return HTML with means over repetitions, warnings and one figure."""
     means = [flow_summary(results).frame(), queue_summary(results).frame()]
-    return page_of(f"{results!r}; means over repetitions", means, lambda: _first_picture(results))
+    warnings = [str(warned) for warned in results.warnings]
+    return page_of(f"{results!r}; means over repetitions", means, lambda: _first_picture(results), warnings)
 
 
 def _first_picture(results: Results) -> Picture:
@@ -43,8 +44,10 @@ def _first_picture(results: Results) -> Picture:
     return make(results, "bars", metric="goodput_bps", by="name")
 
 
-def page_of(title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Picture]) -> str:
-    """Return HTML with a title, tables and one figure.
+def page_of(
+    title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Picture], warnings: Sequence[str] = ()
+) -> str:
+    """Return HTML with a title, tables, warnings and one figure.
 
     Parameters
     ----------
@@ -54,10 +57,13 @@ def page_of(title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Pi
         Empty ones are left out.
     picture : callable
         Makes the figure; a `DumbbellError` leaves it out. Without Matplotlib, one line names the missing extra.
+    warnings : sequence of str
+        Plain text, as the title.
     """
     parts = [f"<p>{html.escape(title)}</p>"]
     with pl.Config(tbl_rows=ROWS, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
         parts += [table._repr_html_() for table in tables if table.height]
+    parts += [f"<p>Warning: {html.escape(text)}</p>" for text in warnings]
     if find_spec("matplotlib") is None:
         return "".join([*parts, "<p>Figures need an extra: pip install 'dumbbell[plots]'.</p>"])
     with suppress(DumbbellError):  # the results hold nothing to draw, such as no finished run

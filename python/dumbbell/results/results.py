@@ -146,27 +146,37 @@ class Results:
         frame: pl.DataFrame = getattr(self, table)
         return frame
 
-    def statistics(self, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
+    def statistics(self, metric: str, *, interval: Interval = "order", level: float = 0.95) -> pl.DataFrame:
         """Summarize a metric over the repetitions, by cell and flow (or queue).
 
         Parameters
         ----------
         metric : str
             A column of `flows`, `queues` or `transfers`.
-        interval : {"bca", "student"}
-            The BCa bootstrap of the median, or Student's t about the mean.
+        interval : {"order", "bca", "student"}
+            Of the median between two ordered values, the BCa bootstrap of the median, or Student's t about the mean.
         level : float, no unit
 
         Returns
         -------
         polars.DataFrame
-            Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
-            ``high`` (the interval) in the metric's unit, and the single ``values``.
+            Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and ``high`` (the
+            interval) in the metric's unit, ``level`` (the confidence level that the interval covers; of five ordered
+            values at most 0.9375), ``refused`` (why repetitions are no evidence, without interval then) and the single
+            ``values``.
         """
         table: pl.DataFrame = accessor("results.statistics")(self, metric, interval=interval, level=level)
         return table
 
-    def comparisons(self, metric: str, by: str, *, level: float = 0.95) -> list[tuple[dict[str, object], Compared]]:
+    def comparisons(
+        self,
+        metric: str,
+        by: str,
+        *,
+        level: float = 0.95,
+        margin: str | None = None,
+        names: Sequence[str] | None = None,
+    ) -> list[tuple[dict[str, object], Compared]]:
         """Compare the values that one swept path takes, each with each other, on the same seeds.
 
         Parameters
@@ -177,13 +187,27 @@ class Results:
             The swept path, or its end, such as ``variant``.
         level : float, no unit
             Confidence level of all comparisons together (Holm's correction).
+        margin : str, optional
+            The difference that matters: a part of the larger mean such as "1 %", a value in the metric's unit such as
+            "2 ms", or "none". Default: that of the metric.
+        names : sequence of str, optional
+            The flows or queues that are compared, which are the family. Default: the flow that the path belongs to;
+            for other paths all, except the second of two flows that share a link, which has what the first leaves.
 
         Returns
         -------
         list of (dict, Compared)
-            The rest of the cell, and the comparison.
+            The rest of the cell, and the comparison, with its ``verdict``. Cells whose repetitions are copies of one
+            run, shifted in time, are refused as evidence.
+
+        Raises
+        ------
+        ResultsError
+            If the metric, the path, a name or the margin is wrong, or the pairs of values are too many.
         """
-        found: list[tuple[dict[str, object], Compared]] = accessor("results.comparisons")(self, metric, by, level=level)
+        found: list[tuple[dict[str, object], Compared]] = accessor("results.comparisons")(
+            self, metric, by, level=level, margin=margin, names=names
+        )
         return found
 
     def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:
@@ -373,6 +397,11 @@ class Results:
         plots: Plots = accessor("results.plot")(self)
         return plots
 
+    @cached_property
+    def warnings(self) -> list[LintWarning]:
+        """Warnings about weak results, as the command line prints them after a run."""
+        return self.lint()
+
     def lint(self) -> list[LintWarning]:
         """Return warnings about weak results: see `dumbbell.results.statistics.lint`."""
         found: list[LintWarning] = accessor("results.lint")(self)
@@ -474,10 +503,12 @@ class Results:
 
     def __repr__(self) -> str:
         cells = len({str(run.cell) for run in self.runs})
-        return f"<Results of '{self.scenario.name}': {counted(len(self.runs), 'run')}, {counted(cells, 'cell')}>"
+        warned = f", {counted(len(self.warnings), 'warning')} (.warnings)" if self.warnings else ""
+        runs, of = counted(len(self.runs), "run"), counted(cells, "cell")
+        return f"<Results of '{self.scenario.name}': {runs}, {of}{warned}>"
 
     def _repr_html_(self) -> str:
-        """Show means over repetitions and one figure, for notebooks."""
+        """Show means over repetitions, warnings and one figure, for notebooks."""
         html: str = accessor("results.notebook")(self)
         return html
 

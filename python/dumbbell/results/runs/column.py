@@ -74,7 +74,7 @@ class Column:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Smallest and largest possible value: of a share 0 and 1; numbers of things, times, sizes, rates: from 0 on."""
+        """Smallest and largest possible value: of a share 0 and 1, of a count, a time, a size or a rate 0 and none."""
         if self.bounds is not None:
             return self.bounds
         if self.unit == "share":

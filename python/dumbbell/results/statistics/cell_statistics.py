@@ -91,21 +91,23 @@ def spread(results: Results, metric: str) -> pl.DataFrame:
     return frame.group_by(keys, maintain_order=True).agg(mean=of.mean(), median=of.median(), sd=of.std())
 
 
-def statistics(
-    results: Results, metric: str, *, interval: Interval | None = None, level: float = 0.95
-) -> pl.DataFrame:
+def _copies(results: Results, paths: Sequence[str]) -> dict[tuple[str, ...], Cell]:
+    """Return the cells whose repetitions are copies, by the values of their swept paths as frames have them."""
+    return {tuple(str(label(cell.values.get(p))) for p in paths): cell for cell in copied_cells(results)}
+
+
+def statistics(results: Results, metric: str, *, interval: Interval | None = None, level: float = 0.95) -> pl.DataFrame:
     """Summarize a metric by cell and flow (or queue): see `Results.statistics`."""
     keys, samples = _samples(results, metric)
-    copies = copied_cells(results, keys[:-1])
+    copies = _copies(results, keys[:-1])
     known = column(metric)
     bounds = UNBOUNDED if known is None else known.range
     found = summarize_all(list(samples.values()), interval=interval, level=level, bounds=bounds)
     rows = []
     for key, s in zip(samples, found, strict=True):
         cell = copies.get(tuple(map(str, key[:-1])))
-        ends = {"low": s.low, "high": s.high, "level": s.level}
-        if cell is not None or math.isnan(s.low):
-            ends = dict.fromkeys(ends)
+        known_ends = cell is None and not math.isnan(s.low)
+        ends = dict(zip(("low", "high", "level"), (s.low, s.high, s.level) if known_ends else (None,) * 3, strict=True))
         rows.append(
             {
                 **dict(zip(keys, key, strict=True)),
@@ -138,7 +140,7 @@ def comparisons(
     matters = margin_of(metric, margin)
     chosen = set(family(results, samples, paths[0], names))
     place = keys.index(paths[0])
-    copies = copied_cells(results, keys[:-1])
+    copies = _copies(results, keys[:-1])
     groups: dict[tuple[object, ...], dict[str, tuple[Floats, Cell | None]]] = {}
     for key, values in samples.items():
         if key[-1] in chosen:

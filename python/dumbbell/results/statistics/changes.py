@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
+from dumbbell.metrics.margins import Margin, Verdict, claim, verdict
 from dumbbell.metrics.needed_repetitions import too_few
-from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels
+from dumbbell.metrics.significance import LEAST, LEVEL, compare_means, holm, holm_levels, whole_pairs
 from dumbbell.registry import unknown
 from dumbbell.results.columns import better
 from dumbbell.results.frames.run_frames import label
 from dumbbell.results.frames.summary import IN_USE, short_names
 from dumbbell.results.results import Results
 from dumbbell.results.runs.record import Run
+from dumbbell.results.statistics.difference_that_matters import margin_of
+from dumbbell.results.statistics.shifted_copies import copied_cells, refusal
 
 __all__ = ["METRICS", "Change", "compare"]
 
@@ -55,6 +58,14 @@ class Change:
         Confidence level of all comparisons together, no unit.
     few : str
         Why the test cannot reach its level with these repetitions; empty if it can.
+    margin : Margin, optional
+        The difference that matters.
+    beyond : bool, optional
+        True if the change is at least the margin; None without a margin.
+    claim_p : float
+        p-value, among all comparisons by Holm, of the claim about the margin: at least it, or equal within it.
+    refused : str
+        Why the repetitions are no evidence; empty if they are.
     """
 
     cell: str
@@ -70,6 +81,10 @@ class Change:
     paired: bool
     level: float = LEVEL
     few: str = ""
+    margin: Margin | None = None
+    beyond: bool | None = None
+    claim_p: float = math.nan
+    refused: str = ""
 
     @property
     def relative(self) -> float:
@@ -83,24 +98,35 @@ class Change:
 
     @property
     def worse(self) -> bool:
-        """True if b is significantly worse; False for metrics without a better direction."""
+        """True if b is significantly worse, and not equal within the margin; False without a better direction."""
         direction = better().get(self.metric)
-        if direction is None or not self.significant:
+        if direction is None or not self.significant or self.verdict == "equal within the margin":
             return False
         return self.b < self.a if direction == "more" else self.b > self.a
 
     @property
-    def verdict(self) -> str:
-        """The result in words: "worse", "differs" or "no difference shown", the last with its reason."""
-        if self.significant:
-            return "worse" if self.worse else "differs"
-        return f"no difference shown{f': {self.few}' if self.few else ''}"
+    def verdict(self) -> Verdict:
+        """The result in words."""
+        if self.refused:
+            return "refused"
+        shown = bool(self.claim_p <= 1 - self.level)
+        return verdict(self.b - self.a, significant=self.significant, beyond=self.beyond, shown=shown)
+
+    def sentence(self, unit: str = "", factor: float = 1.0) -> str:
+        """Write the verdict with its margin, and with too few repetitions; `factor`: to the unit."""
+        text = (
+            self.verdict if self.margin is None else self.verdict.replace("the margin", self.margin.text(unit, factor))
+        )
+        few = "" if self.significant or self.refused else self.few
+        return f"{'worse: ' if self.worse else ''}{text}{f': {few}' if few else ''}"
 
     def document(self) -> dict[str, Any]:
         """Return the change as plain values; None for a number that doesn't exist."""
         names = ("cell", "who", "metric", "a", "b", "n", "p", "adjusted", "paired", "relative", "low", "high")
         values = {name: getattr(self, name) for name in names}
         values |= {"shown": self.significant, "worse": self.worse, "verdict": self.verdict}
+        values |= {"margin": None if self.margin is None else self.margin.of(self.a, self.b), "claim_p": self.claim_p}
+        values["reason"] = self.refused or self.few or None
         return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
 
 
@@ -110,6 +136,7 @@ def compare(
     metrics: Sequence[str] | None = None,
     *,
     level: float = LEVEL,
+    margin: str | None = None,
 ) -> list[Change]:
     """Compare every cell, flow and queue that two sets of results share.
 
@@ -122,6 +149,9 @@ def compare(
         Columns of `Results.flows` and `Results.queues`; default: `METRICS`.
     level : float, no unit
         Confidence level of all comparisons together (Holm's correction).
+    margin : str, optional
+        The difference that matters: a part of the larger mean such as "1 %", a value in the unit of the metrics, or
+        "none". Default: that of each metric (see the reference of metrics).
 
     Returns
     -------
@@ -140,17 +170,16 @@ def compare(
     ...     name="one flow",
     ...     duration="5 s",
     ...     repetitions=3,
-    ...     start_jitter="100 ms",
     ...     network={
     ...         "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"},
-    ...         "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+    ...         "access": {"rate": "1 Gbit/s", "delay": "1 ms", "jitter": "1.2 ms"},
     ...     },
     ...     flows=[{"name": "tcp", "variant": "cubic"}],
     ... )
     >>> slower = scenario.with_changes({"network.bottleneck.rate": "5 Mbit/s"})
     >>> changes = dumbbell.compare(dumbbell.run(scenario), dumbbell.run(slower), ["goodput_bps"])
     >>> [(change.who, change.n, change.verdict) for change in changes]
-    [('tcp', 3, 'worse')]
+    [('tcp', 3, 'lower by at least the margin')]
     """
     first, second = (r if isinstance(r, Results) else Results.load(r) for r in (a, b))
     cells_a, cells_b = (
@@ -163,20 +192,34 @@ def compare(
     for metric in metrics or ():
         if metric not in known:
             raise ResultsError(unknown("metric", metric, sorted(known)))
+    margins = {metric: margin_of(metric, margin) for metric in metrics or METRICS}
+    refused = {json.dumps(c.values, sort_keys=True): refusal(c) for r in (first, second) for c in copied_cells(r)}
     samples = [
         sample
         for key in common
         for kind in ("flows", "queues")
-        for sample in _samples(cells_a[key], cells_b[key], kind, metrics or METRICS)
+        for sample in _samples(cells_a[key], cells_b[key], kind, margins, refused.get(key, ""))
     ]
-    p = [compare_means(s.b, s.a, pairs=s.paired).p for s in samples]
-    steps = zip(samples, holm(p), holm_levels(p, level), strict=True)
-    return [replace(_change(s, float(own)), adjusted=float(adjusted), level=level) for s, adjusted, own in steps]
+    tests = [compare_means(s.b, s.a, pairs=s.paired) for s in samples]
+    p = [math.nan if s.refused else test.p for s, test in zip(samples, tests, strict=True)]
+    claims = [_claim(s) for s in samples]
+    steps = zip(samples, p, holm(p), holm_levels(p, level), claims, holm([p for _, p in claims]), strict=True)
+    return [
+        replace(
+            _change(s, float(own)),
+            p=alone,
+            adjusted=float(adjusted),
+            level=level,
+            beyond=beyond,
+            claim_p=float(claim_p),
+        )
+        for s, alone, adjusted, own, (beyond, _), claim_p in steps
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """The values of one quantity on both sides; with pairs, by seed."""
+    """The values of one quantity on both sides; with pairs, without those that lack a value."""
 
     cell: str
     who: str
@@ -184,21 +227,33 @@ class _Sample:
     a: Floats
     b: Floats
     paired: bool
+    margin: Margin | None
+    refused: str
+
+
+def _claim(sample: _Sample) -> tuple[bool | None, float]:
+    """Test the claim about the margin."""
+    a, b, margin = sample.a, sample.b, sample.margin
+    if margin is None or sample.refused or min(a.size, b.size) < LEAST:
+        return None, math.nan
+    size = margin.of(float(a.mean()), float(b.mean()))
+    return claim(b, a, size, pairs=sample.paired) if size > 0 else (None, math.nan)
 
 
 def _change(sample: _Sample, level: float) -> Change:
     """Test one quantity at the level of its step of Holm's procedure."""
     a, b = sample.a, sample.b
-    if sample.paired:
-        whole = ~(np.isnan(a) | np.isnan(b))
-        a, b = a[whole], b[whole]
     test = compare_means(b, a, pairs=sample.paired, level=level)
-    mean_a, mean_b = (float(np.nanmean(side)) for side in (a, b))
-    where = (sample.cell, sample.who, sample.metric)
-    return Change(*where, mean_a, mean_b, test.n, test.low, test.high, test.p, test.p, sample.paired, few=too_few(test))
+    low, high = (math.nan, math.nan) if sample.refused else (test.low, test.high)
+    return Change(
+        sample.cell, sample.who, sample.metric, float(a.mean()), float(b.mean()), test.n, low, high, test.p, test.p,
+        sample.paired, few=too_few(test), margin=sample.margin, refused=sample.refused,
+    )  # fmt: skip
 
 
-def _samples(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[str]) -> list[_Sample]:
+def _samples(
+    a: Sequence[Run], b: Sequence[Run], kind: str, margins: Mapping[str, Margin | None], refused: str
+) -> list[_Sample]:
     """Collect the values of one cell's flows or queues that both sides have."""
     seeds = [run.seed for run in a if run.seed in {r.seed for r in b}]
     pairs = len(seeds) >= min(len(a), len(b))
@@ -207,13 +262,16 @@ def _samples(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[st
     cell = ", ".join(f"{short[path]} {label(value)}" for path, value in a[0].cell.items())
     found = []
     for name in rows_a:
-        for metric in metrics:
+        for metric, margin in margins.items():
             first, second = (_values(rows.get(name, []), metric) for rows in (rows_a, rows_b))
-            both = ~(np.isnan(first) | np.isnan(second)) if pairs and first.size == second.size else None
-            if both is not None and both.any():
-                found.append(_Sample(cell, name, metric, first, second, paired=True))
-            elif not pairs and not np.isnan(first).all() and not np.isnan(second).all():
-                found.append(_Sample(cell, name, metric, first, second, paired=False))
+            if pairs:
+                if first.size != second.size:
+                    continue
+                first, second = whole_pairs(first, second)
+            else:
+                first, second = (side[~np.isnan(side)] for side in (first, second))
+            if first.size and second.size:
+                found.append(_Sample(cell, name, metric, first, second, pairs, margin, refused))
     return found
 
 

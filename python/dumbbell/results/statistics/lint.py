@@ -9,10 +9,12 @@ from typing import Any
 
 from dumbbell import registry
 from dumbbell.plan.build import build
+from dumbbell.plan.text import plan_values
 from dumbbell.results.results import Results
 from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics import lint_transport
-from dumbbell.results.statistics.warning import LintWarning, cell_names
+from dumbbell.results.statistics.shifted_copies import copied, has_jitter, only_shifted, remedy
+from dumbbell.results.statistics.warning import FlowsByGroup, LintWarning, cell_names
 from dumbbell.scenario import Cell, Scenario
 from dumbbell.scenario.flow.application import Ping
 from dumbbell.scenario.flow.default_jitter import default_jitters
@@ -59,12 +61,20 @@ def lint_scenario(scenario: Scenario) -> list[LintWarning]:
         *_variants(scenario),
         *lint_transport.stacks(pairs),
         *lint_transport.same_variants(pairs),
-        *(_repetitions(scenario, pairs) if scenario.repetitions == 1 and scenario.until is None else ()),
+        *_planned_repetitions(scenario, pairs),
         *_phases(pairs),
     ]
 
 
 Pairs = Sequence[tuple[Cell, list[Run]]]
+
+
+def _planned_repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[LintWarning]:
+    """Warn of a single repetition, and of cells whose seed can only shift the run in time."""
+    if scenario.repetitions == 1 and scenario.until is None:
+        yield from _repetitions(scenario, pairs)
+    elif copies := [(cell, runs[0]) for cell, runs in pairs if only_shifted(cell)]:
+        yield _copies(copies, len(pairs))
 
 
 def _pairs(results: Results) -> Pairs:
@@ -113,25 +123,9 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[LintWarning]:
             f"a single repetition doesn't show random variation{compared}: set repetitions = 10 or more",
             () if len(once) == len(cells) else cell_names(once),
         )
-    same = [(cell, runs) for cell, runs in pairs if len(runs) > 1 and _identical(runs)]
-    if same:
-        why = (
-            " (nothing varies with the seed: set start_jitter, or jitter on a link)"
-            if not any(_varies(cell.scenario) for cell, _ in same)
-            else ""
-        )
-        yield LintWarning(
-            "identical-repetitions",
-            f"the repetitions are all identical, so their interval doesn't measure random variation{why}",
-            () if len(same) == len(cells) else cell_names([runs[0] for _, runs in same]),
-        )
-    least = _least(tied=True) if len(same) > 1 else 0
-    few = sorted({len(runs) for _, runs in same if len(runs) < least})
-    if few:
-        yield LintWarning(
-            "too-few-repetitions",
-            f"{few[0]} identical repetitions are too few to test the difference between cells: at least {least}",
-        )
+    copies = [(cell, runs[0]) for cell, runs in pairs if copied(cell, runs)]
+    if copies:
+        yield _copies(copies, len(pairs))
     if scenario.until is not None:
         most = [runs[0] for runs in cells if len(runs) >= scenario.until.at_most]
         if most:
@@ -143,15 +137,21 @@ def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[LintWarning]:
             )
 
 
-def _least(*, tied: bool = False) -> int:
+def _copies(copies: Sequence[tuple[Cell, Run]], cells: int) -> LintWarning:
+    """Warn of cells whose repetitions repeat one run."""
+    return LintWarning(
+        "identical-repetitions",
+        "the repetitions are copies of one run, the same or shifted in time, and no evidence: they get no interval and "
+        f"no p-value; {remedy(copies[0][0])}",
+        () if len(copies) == cells else cell_names([run for _, run in copies]),
+    )
+
+
+def _least() -> int:
     """Return the number of repetitions from which a comparison of cells is possible."""
     from dumbbell.metrics.needed_repetitions import least_repetitions  # imports NumPy
 
-    return least_repetitions(tied=tied)
-
-
-def _identical(runs: Sequence[Run]) -> bool:
-    return all(run.flows == runs[0].flows for run in runs)
+    return least_repetitions()
 
 
 def _varies(scenario: Scenario) -> bool:
@@ -171,31 +171,32 @@ def _rows_by_name(runs: Sequence[Run]) -> dict[str, list[dict[str, Any]]]:
 
 def _nothing_delivered(pairs: Pairs) -> Iterator[LintWarning]:
     """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
-    found: dict[str, list[tuple[float, Run]]] = {}
+    found = FlowsByGroup()
+    packet_s: dict[str, float] = {}
     for cell, runs in pairs:
-        packet_s = 12_000 / min((link["rate_bps"] for link in build(cell.scenario)["links"]), default=1)
         by_name = _rows_by_name(runs)
         for flow in runs[0].flows:
             rows = by_name[flow["name"]]
             if flow["application"] != "ping" and not any(row["delivered_bytes"] for row in rows):
-                found.setdefault(flow["name"], []).append((packet_s, runs[0]))
-    for name, of_name in found.items():
-        times = sorted(packet_s for packet_s, _ in of_name)
-        takes = " to ".join(dict.fromkeys(f"{packet_s:.3g}" for packet_s in (times[0], times[-1])))
-        text = f"flow '{name}' delivered nothing: a packet of 1500 bytes takes {takes} s on the slowest link"
-        yield LintWarning(
-            "nothing-delivered", text, () if len(of_name) == len(pairs) else cell_names([run for _, run in of_name])
-        )
+                found.add(cell, runs[0], flow["name"])
+                packet_s[runs[0].key] = 12_000 / min(
+                    (link["rate_bps"] for link in plan_values(cell)["links"]), default=1
+                )
+    for flows, _, where in found:
+        times = sorted(packet_s[run.key] for run in where)
+        takes = " to ".join(dict.fromkeys(f"{time:.3g}" for time in (times[0], times[-1])))
+        text = f"{flows} delivered nothing: a packet of 1500 bytes takes {takes} s on the slowest link"
+        yield LintWarning("nothing-delivered", text, () if len(where) == len(pairs) else cell_names(where))
 
 
 def _flows(pairs: Pairs) -> Iterator[LintWarning]:
-    limited: dict[str, list[Run]] = {}
-    unsettled: dict[str, list[Run]] = {}
+    limited, unsettled = FlowsByGroup(), FlowsByGroup()
     variants = registry.variants()
     # Results of a kernel have its names, such as bbr for bbr1.
     known = {**variants, **{alias: v for v in variants.values() for alias in v.aliases}}
     for cell, runs in pairs:
         by_name = _rows_by_name(runs)
+        marks = lint_transport.Marks(cell, runs)
         for flow in runs[0].flows:
             rows = by_name[flow["name"]]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
@@ -203,31 +204,26 @@ def _flows(pairs: Pairs) -> Iterator[LintWarning]:
             # Such a variant sends at a rate; its window is only an upper bound.
             paced = variant is not None and "pacing_rate" in variant.columns
             if used < LIMITED and not paced:
-                limited.setdefault(flow["name"], []).append(runs[0])
+                limited.add(cell, runs[0], flow["name"])
                 continue
             calm = all(row["fast_retransmits"] + row["timeouts"] == 0 for row in rows)
             by_loss = variant is not None and variant.on_delay == "none" and variant.on_loss != "none"
             loss_based = by_loss and variant is not None and not variant.needs_marks
             # A mark is a congestion signal, too.
-            if (
-                loss_based
-                and flow["application"] == "bulk"
-                and calm
-                and not lint_transport.marks_of(cell, runs, flow["name"])
-            ):
-                unsettled.setdefault(flow["name"], []).append(runs[0])
-    for name, where in limited.items():
+            if loss_based and flow["application"] == "bulk" and calm and not marks.of(flow["name"]):
+                unsettled.add(cell, runs[0], flow["name"])
+    for flows, their, where in limited:
         yield LintWarning(
             "not-window-limited",
-            f"flow '{name}' used less than {100 * LIMITED:.0f} % of its congestion window: its application or the "
-            "receive window limited it, so its rate doesn't show its congestion control",
+            f"{flows} used less than {100 * LIMITED:.0f} % of {their} congestion window: {their} application or "
+            f"receive window is the limit, so {their} rate doesn't show {their} congestion control",
             cell_names(where),
         )
-    for name, where in unsettled.items():
+    for flows, their, where in unsettled:
         yield LintWarning(
             "no-loss",
-            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or "
-            "its receive window limits it",
+            f"{flows} detected no loss in any repetition: slow start may never have ended (run longer), or "
+            f"{their} receive window is the limit",
             cell_names(where),
         )
 
@@ -311,13 +307,4 @@ def _jittered(scenario: Scenario) -> bool:
     plan = build(scenario)
     if any(flow["application"].get("arrivals", {}).get("kind") == "poisson" for flow in plan["flows"]):
         return True
-    links = any(_spread_ns(link.get("jitter")) > 0 for link in plan["links"])
-    return links or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])
-
-
-def _spread_ns(jitter: dict[str, Any] | None) -> int:
-    """Return a measure of a link's jitter, ns; 0 if all packets have the same delay."""
-    if jitter is None:
-        return 0
-    spread: int = jitter[{"uniform": "max_ns", "normal": "sd_ns"}.get(jitter["distribution"], "mean_ns")]
-    return spread
+    return has_jitter(plan["links"]) or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property
 
 from dumbbell import _core, registry
-from dumbbell.plan.build import build
+from dumbbell.plan.text import plan_values
 from dumbbell.registry import Requirement
 from dumbbell.results.runs.record import Run
-from dumbbell.results.statistics.warning import LintWarning, cell_names
+from dumbbell.results.statistics.warning import FlowsByGroup, LintWarning, cell_names
 from dumbbell.scenario import Cell
 from dumbbell.scenario.flow.model import Flow
 from dumbbell.scenario.network.routes import Routes
 
-__all__ = ["marks_of", "no_marks", "same_variants", "stacks"]
+__all__ = ["Marks", "no_marks", "same_variants", "stacks"]
 
 Cells = Sequence[tuple[Cell, Sequence[Run]]]
 """The cells that have runs."""
@@ -106,41 +106,53 @@ def _words(names: list[str]) -> str:
 
 def no_marks(cells: Cells) -> Iterator[LintWarning]:
     """Warn of flows whose main signal is congestion marks, and that received none."""
-    found: dict[str, list[Run]] = {}
+    found = FlowsByGroup()
     for cell, runs in cells:
+        marks = Marks(cell, runs)
         for flow in cell.scenario.single_flows:
-            if _needs_marks(flow) and flow.application.kind == "bulk" and not marks_of(cell, runs, flow.name):
-                found.setdefault(flow.name, []).append(runs[0])
-    for name, where in found.items():
+            if _needs_marks(flow) and flow.application.kind == "bulk" and not marks.of(flow.name):
+                found.add(cell, runs[0], flow.name)
+    for flows, their, where in found:
         yield LintWarning(
             "no-marks",
-            f"flow '{name}' saw no congestion mark in any repetition, but marks are its variant's main signal: give "
+            f"{flows} saw no congestion mark in any repetition, but marks are {their} variant's main signal: give "
             "the bottleneck a queue that marks, such as codel with ecn = true, or dualpi2",
             cell_names(where),
         )
 
 
-def marks_of(cell: Cell, runs: Sequence[Run], name: str) -> int:
-    """Count the congestion marks at the queues on a flow's path, over all repetitions; 0 if it doesn't use ECN."""
-    number = _numbers(cell).get(name)
-    if number is None:
-        return 0
-    flow = cell.scenario.single_flows[number]
-    stack = flow.endpoint_stack
-    if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
-        return 0
-    plan = build(cell.scenario)
-    links = plan["links"]
-    routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
-    path = routes.path(plan["flows"][number]["from"], plan["flows"][number]["to"]) or []
-    on_path = {links[n]["name"] for n in path}
-    return sum(queue["marks"] for run in runs for queue in run.queues if queue["name"] in on_path)
+class Marks:
+    """The congestion marks at the queues of a cell, over all repetitions. The plan is made once for all flows."""
 
+    def __init__(self, cell: Cell, runs: Sequence[Run]) -> None:
+        self._cell = cell
+        self._at: dict[str, int] = {}
+        for queue in (queue for run in runs for queue in run.queues):
+            self._at[queue["name"]] = self._at.get(queue["name"], 0) + queue["marks"]
 
-@lru_cache(maxsize=4)
-def _numbers(cell: Cell) -> dict[str, int]:
-    """Return the numbers of a cell's flows by name."""
-    return {flow.name: n for n, flow in enumerate(cell.scenario.single_flows)}
+    def of(self, name: str) -> int:
+        """Count the marks on a flow's path; 0 if the flow doesn't use ECN."""
+        number = self._numbers.get(name)
+        if number is None:
+            return 0
+        flow = self._cell.scenario.single_flows[number]
+        stack = flow.endpoint_stack
+        if stack is None or not (_needs_marks(flow) or stack.params.get("ecn")):
+            return 0
+        return sum(self._at.get(link, 0) for link in self._paths[number])
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {flow.name: n for n, flow in enumerate(self._cell.scenario.single_flows)}
+
+    @cached_property
+    def _paths(self) -> list[list[str]]:
+        """The names of the links on each flow's path."""
+        plan = plan_values(self._cell)
+        links = plan["links"]
+        routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
+        paths = (routes.path(flow["from"], flow["to"]) or [] for flow in plan["flows"])
+        return [list(dict.fromkeys(links[n]["name"] for n in path)) for path in paths]
 
 
 def _needs_marks(flow: Flow) -> bool:

@@ -17,7 +17,6 @@ from dumbbell import registry
 from dumbbell.metrics.intervals import number
 from dumbbell.metrics.significance import ROUNDING
 from dumbbell.plan.text import plan_values
-from dumbbell.results.frames.run_frames import label
 from dumbbell.results.runs.column import measured
 from dumbbell.results.runs.record import Run
 from dumbbell.scenario import Cell
@@ -55,16 +54,11 @@ def copied(cell: Cell, runs: Sequence[Run]) -> bool:
     return not has_jitter(plan_values(cell)["links"]) and are_copies(runs)
 
 
-def copied_cells(results: Results, paths: Sequence[str]) -> dict[tuple[str, ...], Cell]:
-    """Return the cells whose repetitions are copies, by the values of their swept paths as frames have them."""
+def copied_cells(results: Results) -> list[Cell]:
+    """Return the cells whose repetitions are copies."""
     cells = {json.dumps(cell.values, sort_keys=True): cell for cell in results.scenario.cells}
-    found = {}
-    for runs in results.by_cell():
-        values = runs[0].cell
-        cell = cells[json.dumps(values, sort_keys=True)]
-        if copied(cell, runs):
-            found[tuple(str(label(values.get(path))) for path in paths)] = cell
-    return found
+    pairs = ((cells[json.dumps(runs[0].cell, sort_keys=True)], runs) for runs in results.by_cell())
+    return [cell for cell, runs in pairs if copied(cell, runs)]
 
 
 # ------------------------------------------------------------ from the scenario
@@ -136,7 +130,8 @@ def _moves(application: Mapping[str, Any]) -> bool:
     """Return True if the seed moves the first packet of an application, and with it all others."""
     if application["kind"] == "cbr":
         return application["phase_ns"] is None
-    return application["kind"] == "voice" or application.get("arrivals", {}).get("kind") == "constant"
+    constant: bool = application.get("arrivals", {}).get("kind") == "constant"
+    return constant or application["kind"] == "voice"
 
 
 def _is_random_source(application: Mapping[str, Any]) -> bool:
