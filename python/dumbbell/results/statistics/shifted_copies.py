@@ -1,7 +1,8 @@
 """Repetitions that repeat: copies of one run, shifted in time, which are no evidence of a difference.
 
 A seed that changes only the start of a single flow shifts all events of the run alike: each repetition is the same
-run again. Their spread is that of the cut at the end of the run, and a test of it is significant at any difference.
+run again. Their spread is that of the cut at the end of the run and of the ticks of a stack's clock, and a test
+of it is significant at any difference.
 `only_shifted` finds such cells from the scenario, before any run; `are_copies` from the runs. Repetitions of one
 kind are refused as evidence: no interval and no p-value.
 """
@@ -30,11 +31,13 @@ __all__ = ["are_copies", "copied", "copied_cells", "has_jitter", "only_shifted",
 
 TIMES = frozenset({"start_s", "stop_s", "phase_s"})
 """Columns that are times of the run: a shift changes them."""
-PER_SHIFT = 4.0
-"""The largest change of a quantity, relative to the part of the run that the shift cuts off. The cut part of a copy
-has about as much of everything as the rest, and at most a few times as much."""
+STEPS = ("_p50_", "_p95_", "_p99_", "_max_")
+"""Parts of the names of columns that change in steps, by a few packets at the end."""
+PER_PART = 8.0
+"""The largest change of a quantity, relative to the part of the run that the shift cuts off at its end. That part of a
+copy has about as much of everything as the rest, and at most a few times as much."""
 LARGEST_CHANGE = 0.1
-"""Above this change, runs are too different to be recognized as copies."""
+"""The largest change of a copy, however much is cut off."""
 COURSES = ("rate_course", "delay_course", "opportunities", "outages")
 """Entries of a link's plan that change it at fixed times, so that a shifted run is another one."""
 
@@ -193,20 +196,26 @@ def _is_copy(earlier: Run, later: Run) -> bool:
     if max(shifts) - min(shifts) > 1e-8:  # the clock of the simulator is exact to 1e-9 s
         return False
     shift = shifts[0] if shifts[0] > 1e-8 else 0.0
-    lasted = min(flow["stop_s"] - _begin(flow) for pair in pairs for flow in pair)
-    change = PER_SHIFT * shift / lasted if lasted > 0 else 1.0
-    return change <= LARGEST_CHANGE and all(_alike(a, b, change) for a, b in pairs)
+    return all(_alike(a, b, _change(a, b, shift)) for a, b in pairs)
+
+
+def _change(a: Mapping[str, Any], b: Mapping[str, Any], shift: float) -> float:
+    """Return the largest relative change of a flow's quantities that a shift explains, with one packet of rounding."""
+    lasted = min(row["stop_s"] - _begin(row) for row in (a, b))
+    if shift == 0.0 or lasted <= 0:
+        return ROUNDING
+    return min(PER_PART * (shift / lasted + 1 / max(a["sent_packets"], 1)), LARGEST_CHANGE)
 
 
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any], change: float) -> bool:
     """Return True if the values of two rows differ by at most this part. Minima, of the idle beginning, are equal."""
     for column in measured("flows"):
         x, y = a.get(column.name), b.get(column.name)
-        if column.kind == "text" or column.name in TIMES or x == y:
+        step = change > ROUNDING and any(part in column.name for part in STEPS)
+        if column.kind == "text" or column.name in TIMES or step or x == y:
             continue
         if x is None or y is None:
             return False
-        most = max(abs(x), abs(y))
-        if abs(x - y) > most * (ROUNDING if "_min_" in column.name else max(change, ROUNDING)):
+        if abs(x - y) > max(abs(x), abs(y)) * (ROUNDING if "_min_" in column.name else change):
             return False
     return True
