@@ -141,7 +141,7 @@ def test_the_number_is_across_and_the_variant_has_the_curves() -> None:
 def test_the_title_names_the_interval_and_n() -> None:
     cells = cells_of(rate=("1 Mbit/s", "2 Mbit/s"))
     assert make(sweep(cells, 5), "lines").title.endswith(
-        "median and its 95 % interval, n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}5"
+        "median and its 93.75 % interval, n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}5"
     )
     assert make(sweep(cells, 1), "lines").title.endswith("one run each (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1)")
 

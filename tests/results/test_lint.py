@@ -11,6 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Scenario
+from dumbbell.plan.text import plan_values
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.reading import extremes
 from dumbbell.report.results_report import of_results
@@ -185,10 +186,7 @@ def test_flows_that_start_together_are_named() -> None:
 def test_repetitions_that_are_too_few_for_a_comparison_are_named() -> None:
     sweep = {"flows.a.variant": ["cubic", "vegas"]}
     assert "at least 2" in warned(BASE, duration="1 s", repetitions=1, sweep=sweep)["one-repetition"].text
-    still = {"duration": "1 s", "start_jitter": "0 s", "sweep": sweep}
-    assert "at least 4" in warned(BASE, repetitions=3, **still)["too-few-repetitions"].text
-    assert "too-few-repetitions" not in warned(BASE, repetitions=4, **still)
-    assert "too-few-repetitions" not in warned(BASE, duration="1 s", sweep=sweep)
+    assert "one-repetition" not in warned(BASE, duration="1 s", sweep=sweep)
 
 
 # ------------------------------------------------------------ the report's sentences
@@ -218,3 +216,34 @@ def test_a_figure_names_a_variant_once() -> None:
     other = Panel("20 ms", "rate", "goodput", curves, categories=["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"])
     expected = "Highest: 18.6 (bbr1, 1 Mbit/s, 20 ms); lowest: 3.00 (cubic, 2 Mbit/s, 20 ms)."
     assert extremes(Picture("lines", "", "", [other], 1)) == expected
+
+
+# ------------------------------------------------------------ many flows
+
+
+def test_copies_of_a_flow_share_one_warning() -> None:
+    """Each copy had a line of its own: 10 flows with count = 10000 printed 100,000 lines."""
+    flows = [
+        {"name": "p", "variant": "prague", "count": 30},
+        {"name": "q", "variant": "cubic", "application": {"kind": "cbr", "rate": "10 kbit/s"}, "count": 20},
+    ]
+    results = dumbbell.run(Scenario.from_dict({**BASE, "duration": "1 s", "repetitions": 1, "flows": flows}))
+    texts = {w.name: [x.text for x in results.lint() if x.name == w.name] for w in results.lint()}
+    assert [text.partition(" saw")[0] for text in texts["no-marks"]] == ["30 copies of flow 'p'"]
+    assert [text.partition(" used")[0] for text in texts["not-window-limited"]][-1] == "20 copies of flow 'q'"
+    assert all(len(of_kind) <= len(flows) for of_kind in texts.values())
+
+
+def test_one_plan_serves_the_marks_of_all_flows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each flow that uses marks had the plan of all flows built again."""
+    made: list[Any] = []
+
+    def counted(cell: Any) -> Any:
+        made.append(cell)
+        return plan_values(cell)
+
+    monkeypatch.setattr("dumbbell.results.statistics.lint_transport.plan_values", counted)
+    flows = [{"name": "p", "variant": "prague", "count": 40}]
+    results = dumbbell.run(Scenario.from_dict({**BASE, "duration": "1 s", "repetitions": 1, "flows": flows}))
+    assert "no-marks" in {w.name for w in results.lint()}
+    assert len(made) <= 2

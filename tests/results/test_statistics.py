@@ -16,6 +16,7 @@ import dumbbell
 from dumbbell import ResultsError, Scenario, ScenarioError
 from dumbbell.cli import app
 from dumbbell.metrics import paired, summarize
+from dumbbell.results.runs.record import Run
 from dumbbell.results.statistics.harm import solo
 from dumbbell.scenario.units import Duration
 
@@ -125,19 +126,24 @@ def test_the_table_names_its_interval(place: str) -> None:
         found = CliRunner().invoke(app, ["stats", place, *options]).stdout
         return " ".join(found.partition("reno")[0].split())
 
-    assert "low, high: 95 % interval of the median (BCa bootstrap)" in title()
+    assert "low, high: 95 % interval of the median (between ordered values)" in title()
     student = title("--ci", "student", "--level", "0.9")
     assert "low, high: 90 % interval of the mean (Student's t)" in student
 
 
 def test_comparisons_are_paired(pair: dumbbell.Results) -> None:
     compared = pair.comparisons("goodput_bps", "variant")
-    assert [(cell["name"], c.a, c.b) for cell, c in compared] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
+    # The other flow has what this one leaves: its comparisons aren't part of the family.
+    assert [(cell["name"], c.a, c.b) for cell, c in compared] == [("a", "reno", "vegas")]
     values = {
         (r["flows.a.variant"], r["name"]): r["values"] for r in pair.statistics("goodput_bps").iter_rows(named=True)
     }
+    assert compared[0][1].difference == paired(values["reno", "a"], values["vegas", "a"])
+    both = pair.comparisons("goodput_bps", "variant", names=["a", "b"])
     alone = paired(values["reno", "a"], values["vegas", "a"], level=1 - 0.05 / 2)  # the first of two by Holm
-    assert compared[0][1].difference == alone
+    assert both[0][1].difference == alone and both[1][0]["name"] == "b"
+    with pytest.raises(ResultsError, match="unknown flow or queue 'c'"):
+        pair.comparisons("goodput_bps", "variant", names=["c"])
     assert compared[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
     with pytest.raises(ResultsError, match="swept path"):
         pair.comparisons("goodput_bps", "queue")
@@ -236,9 +242,23 @@ def test_stats_command(cli: Cli, place: str) -> None:
     assert len(json.loads(cli("stats", "harm", place, "--json").stdout)["runs"]) == 20
     found = json.loads(cli("stats", place, "--metric", "rtt_p95_ms", "--by", "variant", "--json").stdout)
     assert [c["n"] for c in found["cells"]] == [5] * 4
-    assert len(found["comparisons"]) == 2
+    assert len(found["comparisons"]) == 1
     assert np.isfinite([c["median"] for c in found["comparisons"]]).all()
-    for wrong in (["--metric", "goodput"], ["--flow", "c"], ["--by", "queue"], ["--ci", "normal"]):
+    assert found["margin"] == {"size": 0.05, "relative": True}
+    assert found["comparisons"][0]["margin"] == pytest.approx(0.05 * max(c["mean"] for c in found["cells"][::2]))
+    assert {c["level"] for c in found["cells"]} == {0.9375}
+    other = json.loads(cli("stats", place, "--by", "variant", "--flow", "b", "--json").stdout)["comparisons"]
+    assert [c["cell"]["name"] for c in other] == ["b"]
+    assert other[0]["holm"] == other[0]["p"], "the only one of its family"
+    assert "from 0.500 Mbit/s on" in cli("stats", place, "--by", "variant", "--margin", "0.5 Mbit/s").stdout
+    for wrong in (
+        ["--by", "variant", "--margin", "1 ms"],
+        ["--margin", "1 %"],
+        ["--metric", "goodput"],
+        ["--flow", "c"],
+        ["--by", "queue"],
+        ["--ci", "normal"],
+    ):
         done = cli("stats", place, *wrong)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
@@ -278,3 +298,54 @@ def test_flows_of_a_preset_are_silent_too() -> None:
     found = results.harm()
     assert found.height == 2
     assert (found["alone"] > 1.2 * found["contested"]).any()
+
+
+def made(paths: dict[str, list[str]], values: Callable[[dict[str, str], int, str], float], names: str = "ab") -> Any:
+    """Results of a sweep with two flows, with these goodputs by cell, repetition and flow."""
+    flows = [{"name": name, "variant": "reno"} for name in "ab"]
+    scenario = Scenario(**{**PAIR, "flows": flows, "sweep": paths})
+    runs: list[Run] = []
+    for cell in scenario.cells:
+        for n in range(5):
+            rows = [
+                {"name": name, "variant": "reno", "stack": "rfc", "goodput_bps": values(cell.values, n, name)}
+                for name in names
+            ]
+            runs.append(Run(len(runs), str(len(runs)), cell.values, n, scenario.repetition_seed(n), rows, [], []))
+    return dumbbell.Results(scenario, runs)
+
+
+def test_a_complementary_flow_is_no_second_family() -> None:
+    """Two flows that fill a link doubled the family: 36 comparisons instead of 18."""
+    random = np.random.default_rng(4).normal(5e6, 3e5, 100).tolist()
+    rates = ["9 Mbit/s", "10 Mbit/s", "11 Mbit/s"]
+
+    def shared(cell: dict[str, str], n: int, name: str) -> float:
+        first = random[5 * rates.index(cell["network.bottleneck.rate"]) + n]
+        return float(first if name == "a" else 10e6 - first)
+
+    found = made({"network.bottleneck.rate": rates}, shared)
+    assert [c["name"] for c, _ in found.comparisons("goodput_bps", "rate")] == ["a"] * 3
+
+    def independent(cell: dict[str, str], n: int, name: str) -> float:
+        return float(random[50 * (name == "b") + 5 * rates.index(cell["network.bottleneck.rate"]) + n])
+
+    found = made({"network.bottleneck.rate": rates}, independent)
+    assert [c["name"] for c, _ in found.comparisons("goodput_bps", "rate")] == ["a"] * 3 + ["b"] * 3
+
+
+def test_significant_differences_are_first(tmp_path: Path) -> None:
+    """The fourth line could be the only one that differs."""
+    sweep = {"flows.a.variant": ["reno", "newreno", "vegas"]}
+    place = str(tmp_path / "sorted")
+    dumbbell.run(Scenario(**{**PAIR, "duration": "4 s", "sweep": sweep}), out=place)
+    lines = CliRunner().invoke(app, ["stats", place, "--by", "variant", "--flow", "a"]).stdout.splitlines()
+    shown = ["no difference shown" not in line for line in lines if line.startswith("name ")]
+    assert len(shown) == 3 and shown == sorted(shown, reverse=True) and any(shown)
+
+
+def test_a_family_that_would_not_end_is_refused() -> None:
+    rates = [f"{n} kbit/s" for n in range(1000, 1300)]
+    found = made({"network.bottleneck.rate": rates}, lambda cell, n, _name: len(cell) + n, "a")
+    with pytest.raises(ResultsError, match=r"44,850 pairs of its values: at most 20,000 are compared; sweep fewer"):
+        found.comparisons("goodput_bps", "rate")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.metrics import Summary, number, summarize_all
+from dumbbell.metrics import Summary, summarize_all
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.cell_table import CellTable, Shown
@@ -18,7 +18,7 @@ from dumbbell.plots.style import Look, distinct, ranked
 if TYPE_CHECKING:
     from dumbbell.results import Results
 
-__all__ = ["bars", "box", "columns_of", "counted", "lines", "looks_of"]
+__all__ = ["bars", "box", "columns_of", "counted", "levels", "lines", "looks_of"]
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Keeps "n = 5" in one line of a title."""
@@ -52,11 +52,17 @@ def counted(sizes: Iterable[int]) -> str:
 
 def _interval(found: Sequence[Summary]) -> str:
     """Name the statistic and the interval of summaries."""
-    several = [s for s in found if s.n > 1]
     n = counted(s.n for s in found)
-    if not several:
+    if not any(s.n > 1 for s in found):
         return f"one run each ({n})" if found else "no run"
-    return f"{several[0].statistic} and its {number(100 * several[0].level).rstrip('0').rstrip('.')} % interval, {n}"
+    level = levels(found)
+    return f"{found[0].statistic} and its {level} % interval, {n}" if level else f"{found[0].statistic}, {n}"
+
+
+def levels(found: Iterable[Summary]) -> str:
+    """Write the levels that the intervals of summaries cover, in percent; empty without an interval."""
+    known = sorted({f"{100 * s.level:.4g}" for s in found if not np.isnan(s.low)}, key=float)
+    return " to ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
 
 
 def _stacked(samples: Iterable[Floats]) -> Floats:

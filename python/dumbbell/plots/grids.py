@@ -11,7 +11,7 @@ import numpy as np
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import Summary, jain, number, summarize, summarize_all
 from dumbbell.plots.axis_labels import quantity
-from dumbbell.plots.by_cell import columns_of, counted
+from dumbbell.plots.by_cell import columns_of, counted, levels
 from dumbbell.plots.cell_table import CellTable, Shown
 from dumbbell.plots.spec import Grid, Panel, Picture
 
@@ -77,9 +77,9 @@ def matrix(results: Results, shown: Shown) -> Picture:
     label = quantity(shown.metric).label
     n = counted(len(v) for one in parts for v in one.groups(*paths, "name").values())
     title = f"{label[:1].upper()}{label[1:]}: {names[0]} above, {names[1]} below"
-    note = (
-        f"Medians with their 95 % interval in brackets, {n}. J: Jain's index of both. Color: the share of {names[0]}."
-    )
+    level = levels(summarize(v) for one in parts for v in one.groups(*paths, "name").values())
+    brackets = f" with their {level} % interval in brackets" if level else ""
+    note = f"Medians{brackets}, {n}. J: Jain's index of both. Color: the share of {names[0]}."
     return Picture("matrix", title, "", panels, note=note)
 
 

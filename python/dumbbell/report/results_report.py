@@ -73,7 +73,7 @@ def of_results(results: Results, folder: Path) -> Content:
             )
         ],
         pictures=list(_pictures(results)),
-        figure_note="Bands and bars are 95 % intervals of the median over repetitions, dots are single runs.",
+        figure_note="Bands and bars are intervals of the median, of the level in the title; dots are single runs.",
         again="dumbbell run SCENARIO.toml --out DIR     # the scenario is below: save it as SCENARIO.toml\n"
         "dumbbell report DIR",
         notice="" if manifest["finished"] else "The run isn't finished: the missing runs are not in this report.",
@@ -251,4 +251,8 @@ def _tables(results: Results) -> Iterator[Table]:
                 row[shown.label] = summarize(values).text()
         rows.append(row)
     if rows:
-        yield Table("intervals", "Medians with 95 % intervals (BCa bootstrap)", pl.DataFrame(rows))
+        yield Table(
+            "intervals",
+            "Medians with intervals between ordered values: 95 % or more, or the level that is stated",
+            pl.DataFrame(rows),
+        )

@@ -87,7 +87,7 @@ def _pairs(results: Results) -> Pairs:
         if step == 1 or number % step == 0:
             run = results.runs[index]
             groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
-    return [(of[key], runs) for key, runs in groups.items()]
+    return [(of[key], runs) for key, runs in groups.items() if key in of]
 
 
 def _facts(cells: list[list[Run]]) -> Iterator[LintWarning]:

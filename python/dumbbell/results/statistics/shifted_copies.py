@@ -60,8 +60,8 @@ def copied(cell: Cell, runs: Sequence[Run]) -> bool:
 def copied_cells(results: Results) -> list[Cell]:
     """Return the cells whose repetitions are copies."""
     cells = {json.dumps(cell.values, sort_keys=True): cell for cell in results.scenario.cells}
-    pairs = ((cells[json.dumps(runs[0].cell, sort_keys=True)], runs) for runs in results.by_cell())
-    return [cell for cell, runs in pairs if copied(cell, runs)]
+    pairs = ((cells.get(json.dumps(runs[0].cell, sort_keys=True)), runs) for runs in results.by_cell())
+    return [cell for cell, runs in pairs if cell is not None and copied(cell, runs)]
 
 
 # ------------------------------------------------------------ from the scenario
@@ -204,7 +204,8 @@ def _change(a: Mapping[str, Any], b: Mapping[str, Any], shift: float) -> float:
     lasted = min(row["stop_s"] - _begin(row) for row in (a, b))
     if shift == 0.0 or lasted <= 0:
         return ROUNDING
-    return min(PER_PART * (shift / lasted + 1 / max(a["sent_packets"], 1)), LARGEST_CHANGE)
+    part: float = shift / lasted + 1 / max(a["sent_packets"], 1)
+    return min(PER_PART * part, LARGEST_CHANGE)
 
 
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any], change: float) -> bool:
