@@ -2,7 +2,7 @@
 
 Usage: python validation/significance/power.py [--trials 5000]
 
-Writes ``docs/data/significance/{false-positives,power,families,quick}.csv``. The numbers depend on the seed below and
+Writes the tables of ``docs/data/significance``. The numbers depend on the seed below and
 the number of trials only; the standard error of a share of 5 % is 0.3 percentage points with 5000 trials.
 
 Compared are Student's t on the pairs, Welch's t (which ignores the pairs), Wilcoxon's signed-rank test with Pratt's
@@ -23,6 +23,8 @@ import numpy.typing as npt
 from scipy.stats import wilcoxon
 
 from dumbbell.metrics.bootstrap import bca
+from dumbbell.metrics.intervals import UNBOUNDED, Bounds, summarize_all
+from dumbbell.metrics.margins import claim
 from dumbbell.metrics.significance import compare_means, holm
 from dumbbell.report.tables import Table, write_tables
 from dumbbell.studies.rules import EQUAL, higher
@@ -198,6 +200,80 @@ def families(trials: int) -> Table:
     return Table(["distribution", *(f"{n} repetitions (%)" for n in SIZES)], rows)
 
 
+def near_one(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw shares with a mean of 0.95, such as utilization or the share of early drops."""
+    return np.asarray(rng.beta(9.5, 0.5, (trials, n)))
+
+
+def jains(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw Jain's index of two flows, whose share of the link is normal about one half."""
+    part = np.clip(0.5 + 0.15 * rng.standard_normal((trials, n)), 0, 1)
+    return np.asarray(1 / (2 * (part**2 + (1 - part) ** 2)))
+
+
+def ratios(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw log-normal ratios, such as of one flow's goodput over another's."""
+    return np.asarray(np.exp(0.5 * rng.standard_normal((trials, n))))
+
+
+BOUNDED: dict[str, tuple[Callable[[np.random.Generator, int, int], Floats], Bounds]] = {
+    "share, mean 0.95": (near_one, (0.0, 1.0)),
+    "Jain's index": (jains, (0.5, 1.0)),
+    "ratio": (ratios, (0.0, math.inf)),
+    "normal, at least 0": (lambda rng, trials, n: 10 + rng.standard_normal((trials, n)), (0.0, math.inf)),
+}
+MANY = 1_000_000
+"""Values from which the true mean of a distribution is computed."""
+
+
+def bounded(trials: int) -> Table:
+    """Return how often Student's interval covers the mean of bounded values, and crosses a bound, in percent."""
+    rows: list[list[str]] = []
+    for name, (draw, bounds) in BOUNDED.items():
+        mean = float(draw(np.random.default_rng(SEED), 1, MANY).mean())
+        for n in SIZES:
+            samples = list(draw(np.random.default_rng([SEED, n]), trials, n))
+            plain, within = (summarize_all(samples, interval="student", bounds=b) for b in (UNBOUNDED, bounds))
+            crossed = 100 * float(np.mean([s.low < bounds[0] or s.high > bounds[1] for s in plain]))
+            covered = [100 * float(np.mean([s.low <= mean <= s.high for s in found])) for found in (plain, within)]
+            rows.append([name, str(n), *(f"{share:.1f}" for share in (*covered, crossed))])
+    return Table(["values", "repetitions", "plain (%)", "within bounds (%)", "plain crosses a bound (%)"], rows)
+
+
+def medians(trials: int) -> Table:
+    """Return how often the interval of a median covers it, beside the level that it states, in percent."""
+    rows: list[list[str]] = []
+    for n in SIZES:
+        row, stated = [str(n)], 0.0
+        for draw in (SPREADS["normal"], ratios):
+            median = float(np.median(draw(np.random.default_rng(SEED), 1, MANY)))
+            found = summarize_all(list(draw(np.random.default_rng([SEED, n]), trials, n)))
+            row.append(f"{100 * float(np.mean([s.low <= median <= s.high for s in found])):.1f}")
+            stated = found[0].level
+        rows.append([row[0], f"{100 * stated:.2f}", *row[1:]])
+    return Table(["repetitions", "stated level (%)", "normal (%)", "log-normal (%)"], rows)
+
+
+def margins(trials: int) -> Table:
+    """Return the share of families with a wrong claim about a margin, in percent.
+
+    All true differences are just below the margin, or just above it: any claim of the other kind is wrong.
+    """
+    rows: list[list[str]] = []
+    for name in ("normal", "skewed"):
+        for what, wrong in (("below", True), ("above", False)):
+            row = [name, what]
+            for n in SIZES:
+                a, b = DRAWS[name](np.random.default_rng([SEED, n, FAMILY]), trials * FAMILY, n)
+                claims = [claim(x + 1.0, y, 1.0) for x, y in zip(a, b, strict=True)]
+                beyond = np.array([c[0] for c in claims]).reshape(trials, FAMILY)
+                p = np.array([c[1] for c in claims]).reshape(trials, FAMILY)
+                shown = np.array([holm(one) for one in p]) <= ALPHA
+                row.append(f"{100 * float(np.mean((shown & (beyond == wrong)).any(axis=1))):.1f}")
+            rows.append(row)
+    return Table(["distribution", "true differences", *(f"{n} repetitions (%)" for n in SIZES)], rows)
+
+
 def main() -> None:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description="Measure false positives and power of tests of a difference.")
@@ -208,6 +284,9 @@ def main() -> None:
         "power": shares(given.trials, SHIFT),
         "families": families(given.trials // 5),
         "quick": quick(given.trials),
+        "bounded": bounded(given.trials),
+        "medians": medians(given.trials),
+        "margins": margins(given.trials // 5),
     }
     note = f"validation/significance/power.py --trials {given.trials}, seed {SEED}"
     write_tables(DATA, {name: replace(table, note=note) for name, table in tables.items()})
