@@ -25,7 +25,10 @@ def _table(columns: Iterable[Column]) -> str:
     rows = []
     for column in columns:
         kind = f"{column.kind}, {column.unit}" if column.unit else column.kind
-        rows.append([f"`{column.name}`", kind + (", or null" if column.nullable else ""), escaped(column.doc)])
+        matters = f" Differences from {column.margin} on matter by default." if column.margin else ""
+        rows.append(
+            [f"`{column.name}`", kind + (", or null" if column.nullable else ""), escaped(column.doc) + matters]
+        )
     return table(["column", "type, unit", "definition"], rows)
 
 

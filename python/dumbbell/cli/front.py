@@ -253,8 +253,7 @@ def margin() -> Callable[[F], F]:
     """Return the option ``--margin`` of commands that compare."""
     text = (
         "The difference that matters: a part of the larger mean such as '1 %', a value in the metric's unit such as "
-        "'2 ms', or none. Default: that of the metric (1 % of rates and utilization, 5 % of delays and times, 10 % of "
-        "the drop rate)."
+        "'2 ms', or none. Default: that of the metric, which the output states."
     )
     return option("--margin", metavar="SIZE", help=text)
 
