@@ -29,6 +29,7 @@ GOODPUT = st.one_of(st.sampled_from([1e6, 2e6, 9.4e6]), st.floats(1e3, 1e8))
 SAMPLES = st.integers(1, 8).flatmap(
     lambda n: st.lists(st.lists(GOODPUT, min_size=n, max_size=n), min_size=len(VARIANTS), max_size=len(VARIANTS))
 )
+TIMES = {"start_s": 0.0, "stop_s": 5.0, "sent_packets": 100}
 NUMBER = r"([+-]?[\d.]+(?:e[+-]?\d+)?)"
 
 
@@ -37,7 +38,7 @@ def results(samples: list[list[float]], *, shift: int = 0) -> Results:
     runs: list[Run] = []
     for variant, values in zip(VARIANTS, samples, strict=True):
         for repetition, value in enumerate(values):
-            flow: dict[str, Any] = {"name": "a", "variant": variant, "stack": "linux", "goodput_bps": value}
+            flow: dict[str, Any] = {"name": "a", "variant": variant, "stack": "linux", "goodput_bps": value, **TIMES}
             cell = {"flows.a.variant": variant}
             seed = SCENARIO.repetition_seed(repetition) + shift
             runs.append(Run(len(runs), f"{variant}{repetition}", cell, repetition, seed, [flow], [], []))

@@ -35,6 +35,8 @@ PAIR: dict[str, Any] = {
     "sweep": {"flows.a.variant": ["reno", "vegas"]},
 }
 
+TIMES = {"start_s": 0.0, "stop_s": 12.0, "sent_packets": 100}
+
 
 def one(**changes: Any) -> dumbbell.Results:
     flow = {"name": "a", "variant": "reno", **changes.pop("flow", {})}
@@ -308,7 +310,7 @@ def made(paths: dict[str, list[str]], values: Callable[[dict[str, str], int, str
     for cell in scenario.cells:
         for n in range(5):
             rows = [
-                {"name": name, "variant": "reno", "stack": "rfc", "goodput_bps": values(cell.values, n, name)}
+                {"name": name, "variant": "reno", "stack": "rfc", "goodput_bps": values(cell.values, n, name), **TIMES}
                 for name in names
             ]
             runs.append(Run(len(runs), str(len(runs)), cell.values, n, scenario.repetition_seed(n), rows, [], []))

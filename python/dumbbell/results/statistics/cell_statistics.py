@@ -140,34 +140,33 @@ def comparisons(
     matters = margin_of(metric, margin)
     chosen = set(family(results, samples, paths[0], names))
     place = keys.index(paths[0])
-    copies = _copies(results, keys[:-1])
-    groups: dict[tuple[object, ...], dict[str, tuple[Floats, Cell | None]]] = {}
-    for key, values in samples.items():
+    groups: dict[tuple[object, ...], dict[str, tuple[object, ...]]] = {}
+    for key in samples:
         if key[-1] in chosen:
-            cell = copies.get(tuple(map(str, key[:-1])))
-            groups.setdefault((*key[:place], *key[place + 1 :]), {})[str(key[place])] = values, cell
+            groups.setdefault((*key[:place], *key[place + 1 :]), {})[str(key[place])] = key
     made = sum(len(cells) * (len(cells) - 1) // 2 for cells in groups.values())
     if made > MOST_COMPARISONS:
         raise ResultsError(
             f"{paths[0]}: {made:,} pairs of its values: at most {MOST_COMPARISONS:,} are compared; sweep fewer values, "
             "or plot the metric over them"
         )
+    copies = _copies(results, keys[:-1])
     others = [*keys[:place], *keys[place + 1 :]]
     every: dict[str, Floats] = {}
     refused: dict[str, str] = {}
     pairs: list[tuple[str, str]] = []
     where: list[tuple[dict[str, object], str, str]] = []
     for number, (rest, cells) in enumerate(groups.items()):
-        for name, (values, cell) in cells.items():
-            every[f"{number} {name}"] = values
-            if cell is not None:
+        for name, key in cells.items():
+            every[f"{number} {name}"] = samples[key]
+            if cell := copies.get(tuple(map(str, key[:-1]))):
                 refused[f"{number} {name}"] = refusal(cell)
         for a, b in combinations(cells, 2):
-            if len(cells[a][0]) == len(cells[b][0]):
+            if len(samples[cells[a]]) == len(samples[cells[b]]):
                 pairs.append((f"{number} {a}", f"{number} {b}"))
                 where.append((dict(zip(others, rest, strict=True)), a, b))
     found = compare_all(every, pairs=pairs, level=level, margin=matters, refused=refused)
-    return [(cell, replace(c, a=a, b=b)) for (cell, a, b), c in zip(where, found, strict=True)]
+    return [(rest, replace(c, a=a, b=b)) for (rest, a, b), c in zip(where, found, strict=True)]
 
 
 def family(

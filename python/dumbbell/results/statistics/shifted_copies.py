@@ -54,7 +54,7 @@ def copied(cell: Cell, runs: Sequence[Run]) -> bool:
     if all(run.flows == runs[0].flows for run in runs):
         return True
     # Jitter can change datagrams by less than the cut at the end does.
-    return not has_jitter(plan_values(cell)["links"]) and are_copies(runs)
+    return are_copies(runs) and not has_jitter(plan_values(cell)["links"])
 
 
 def copied_cells(results: Results) -> list[Cell]:
