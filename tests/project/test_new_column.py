@@ -115,7 +115,7 @@ def test_a_declaration_makes_a_column(printed: list[Any], base: Scenario, monkey
     assert [line[-1] for line in table.rows] == [51.5, 51.5]
     # The better direction, the axis.
     changes = dumbbell.compare(fast, slow, ["example_ms"])
-    assert [change.verdict for change in changes] == ["worse", "worse"]
+    assert [change.worse for change in changes] == [True, True]
     assert quantity("example_ms").label == "example, ms"
     # Of several hosts: the router's value, by its rule.
     seen = dict.fromkeys(row, 1.0)

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! #[merge(Sum, Router)]                 over connections and over hosts; every column of a flow needs it
-//! #[column(unit = Share, better = Less, summary = (20, "drops %"))]      each part where it applies
+//! #[column(unit = Share, better = Less, margin = "10 %", summary = (20, "drops %"))]      each part where it applies
 //! pub drop_rate: Optional,
 //! ```
 
