@@ -152,6 +152,9 @@ def test_copies_are_refused_everywhere(tmp_path: Path) -> None:
     assert [change.verdict for change in changes] == ["refused"] * 2
     assert np.isnan([(c.p, c.low) for c in changes]).all() and not any(c.worse for c in changes)
     printed = CliRunner().invoke(app, ["stats", str(tmp_path / "copies"), "--by", "variant"]).stdout
+    place = str(tmp_path / "copies")
+    gate = CliRunner().invoke(app, ["compare", place, place, "--gate"])
+    assert gate.exit_code != 0 and "nothing can be judged" in str(gate.exception) + gate.output
     assert "no verdict on cubic and vegas" in printed and "no interval: repetitions are copies" in printed
 
 

@@ -42,6 +42,7 @@ def compare(
     test on the pairs (Welch's t test where the seeds differ) is, at 95 % for all comparisons together (Holm). The
     verdict states how it compares with the margin, the difference that matters.
     """
+    from dumbbell.exceptions import DumbbellError
     from dumbbell.results.statistics.changes import compare as compare_results
 
     changes = compare_results(load(first), load(second), list(metric) or None, margin=margin)
@@ -50,6 +51,8 @@ def compare(
         output.document({"a": str(first), "b": str(second), "changes": [c.document() for c in changes]})
     else:
         _print([c for c in changes if every or c.significant], changes)
+    if gate and changes and all(c.refused for c in changes):
+        raise DumbbellError(f"--gate: nothing can be judged: {changes[0].refused}")
     if gate and worse:
         raise click.exceptions.Exit(1)
 

@@ -149,7 +149,7 @@ def summarize(
     >>> summarize([0.91, 0.95, 0.97, 0.99, 1.0]).text()
     '0.970 [0.910, 1.00; 93.75 %]'
     >>> summarize([0.91, 0.95, 0.97, 0.99, 1.0], interval="student", bounds=(0, 1)).text()
-    '0.964 [0.891, 0.989]'
+    '0.964 [0.882, 0.990]'
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
     return summarize_all(

@@ -503,7 +503,8 @@ class Results:
 
     def __repr__(self) -> str:
         cells = len({str(run.cell) for run in self.runs})
-        warned = f", {counted(len(self.warnings), 'warning')} (.warnings)" if self.warnings else ""
+        warnings = self.warnings if len(self) <= LARGE else []  # those of a large sweep take seconds
+        warned = f", {counted(len(warnings), 'warning')} (.warnings)" if warnings else ""
         runs, of = counted(len(self.runs), "run"), counted(cells, "cell")
         return f"<Results of '{self.scenario.name}': {runs}, {of}{warned}>"
 
