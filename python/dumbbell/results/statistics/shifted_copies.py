@@ -3,8 +3,8 @@
 A seed that changes only the start of a single flow shifts all events of the run alike: each repetition is the same
 run again. Their spread is that of the cut at the end of the run and of the ticks of a stack's clock, and a test
 of it is significant at any difference.
-`only_shifted` finds such cells from the scenario, before any run; `are_copies` from the runs. Repetitions of one
-kind are refused as evidence: no interval and no p-value.
+`only_shifted` finds such cells from the scenario, before any run; `are_copies` from the runs. Either is refused as
+evidence: no interval and no p-value.
 """
 
 from __future__ import annotations
@@ -138,9 +138,10 @@ def _moves(application: Mapping[str, Any]) -> bool:
 
 
 def _is_random_source(application: Mapping[str, Any]) -> bool:
-    """Return True if times or sizes are drawn, or if they are those of a real program."""
+    """Return True if times or sizes are drawn, or follow from a real program or own code."""
     return bool(
         application["kind"] == "program"
+        or any(isinstance(part, Mapping) and "content" in part for part in application.values())
         or application.get("jitter", 0) > 0
         or application.get("exponential")
         or application.get("arrivals", {}).get("kind") == "poisson"
