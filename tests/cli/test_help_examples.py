@@ -88,7 +88,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "my-scenario.toml").write_text(FIRST, encoding="utf-8")
     (place / "mine.py").write_text(DROPTAIL.replace("class Tail", "class Mine"), encoding="utf-8")
     (place / "reno.py").write_text(GOOD)
-    first = Scenario.from_toml(FIRST, {"duration": "8 s"})
+    first = Scenario.from_toml(FIRST, {"duration": "8 s", "network.access.jitter": "1.2 ms"})  # with evidence
     results = place / "results"
     dumbbell.run(first, out=results / "first", trace=True)
     for name, variant in (("before", "cubic"), ("after", "vegas"), ("sim", "cubic"), ("kernel", "reno")):
