@@ -22,7 +22,7 @@ require_packages("matplotlib", "jinja2")
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 LISTED = [each for each in studies().values() if each.paper.listed]
-AGREES, DIFFERS, DEPENDS, NOT_SHOWN = Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS, Verdict.NOT_SHOWN
+AGREES, DIFFERS, DEPENDS, UNDECIDED = Verdict.AGREES, Verdict.DIFFERS, Verdict.DEPENDS, Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("found", LISTED, ids=lambda s: s.name)
@@ -50,8 +50,8 @@ def test_a_lesson_follows_from_the_verdicts_of_the_runs() -> None:
 
     assert told(AGREES, AGREES).sentence == f"{two.answer}."
     assert told(AGREES, AGREES).text
-    assert told(AGREES, NOT_SHOWN).sentence == "These runs don't decide it: 1 agrees, 1 not shown."
-    assert told(DIFFERS, NOT_SHOWN).sentence == "In these runs “One fills the link” differs."
+    assert told(AGREES, UNDECIDED).sentence == "These runs don't decide it: 1 agrees, 1 undecided at this budget."
+    assert told(DIFFERS, UNDECIDED).sentence == "In these runs “One fills the link” differs."
     assert told(DIFFERS, DEPENDS).sentence == "In these runs “One fills the link” differs; “Two yields” depends."
     for a in Verdict:
         for b in Verdict:
@@ -65,7 +65,7 @@ def test_a_lesson_follows_from_the_verdicts_of_the_runs() -> None:
 
 def test_a_lesson_has_its_figure_only_if_the_runs_have_it() -> None:
     found = study("netem-iperf")
-    verdicts = dict.fromkeys((c.id for c in found.paper.judged), NOT_SHOWN)
+    verdicts = dict.fromkeys((c.id for c in found.paper.judged), UNDECIDED)
     first, second = lessons(found, verdicts, ["linux", "extra1-long"])
     assert (first.figure, second.figure) == ("", "extra1-long")
 
@@ -107,7 +107,7 @@ def test_a_verdict_states_how_sure_it_is() -> None:
 
     assert sure(plain, of(AGREES, 10), quick=False) == "at 95 %, 10 repetitions"
     assert sure(plain, of(DEPENDS, 5, 10), quick=True) == "at 99.9 %, 5 to 10 repetitions"
-    assert sure(plain, of(NOT_SHOWN, 10, needs=12), quick=False) == "10 repetitions, needs about 12"
+    assert sure(plain, of(UNDECIDED, 10, needs=12), quick=False) == "10 repetitions, needs about 12"
     assert sure(plain, of(AGREES), quick=False) == ""
     rule = {"kind": "covers", "metric": "m", "value": 1.0}
     covers = Claim(id="c", text="x", rule=rule)
@@ -120,4 +120,4 @@ def test_all_lessons_of_a_report_are_among_the_ten_lines(found: Study) -> None:
 
 
 def test_tally_names_decided_verdicts_first() -> None:
-    assert tally([NOT_SHOWN, AGREES, NOT_SHOWN, DIFFERS]) == "1 agrees, 1 differs, 2 not shown"
+    assert tally([UNDECIDED, AGREES, UNDECIDED, DIFFERS]) == "1 agrees, 1 differs, 2 undecided at this budget"

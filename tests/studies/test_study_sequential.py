@@ -21,8 +21,8 @@ from dumbbell.studies.sequential import Design, World, decide_all
 
 SIMULATED = Path(__file__).parents[2] / "docs" / "data" / "significance" / "sequential.csv"
 PAGE = OpenSetting(
-    id="page", setting="with pages of", used="750 kB", experiments=["pages"],
-    values=[OpenValue(name="2 MB", changes={"size": "2 MB"})],
+    id="page", setting="size of the pages", used="750 kB", experiments=["pages"],
+    values=[OpenValue(name="pages of 2 MB", changes={"size": "2 MB"})],
 )  # fmt: skip
 Rule = Callable[[World, int], tuple[Verdict, int | None]]
 """World and repetitions -> verdict and the repetitions that are needed."""
@@ -126,7 +126,7 @@ def test_a_claim_depends_on_an_open_setting() -> None:
     study = Fake({"pages-a": page, "load-b": from_(10), "pages-c": from_(1000)}, [PAGE])
     found = study.decided(Design((1, 2), looks=2), {"load": 10, "pages": 10})
     assert found["pages-a"].verdict is Verdict.DEPENDS
-    assert "with pages of 2 MB: agrees 2" in found["pages-a"].why
+    assert "pages of 2 MB: agrees 2" in found["pages-a"].why
     assert [d.value for d in found["load-b"].decisions] == ["", ""]
     assert [d.value for d in found["pages-c"].decisions] == ["", ""]  # open without it: stays so
     changed = [counts for world, counts in study.made if world.setting is not None]

@@ -106,6 +106,6 @@ def lessons(study: Study, found: Mapping[str, Verdict], pictures: Iterable[str])
 
 
 def tally(verdicts: Iterable[Verdict]) -> str:
-    """Count verdicts in words, decided ones first: "2 agrees, 1 not shown"."""
+    """Count verdicts in words, decided ones first: "2 agrees, 1 differs"."""
     counts = Counter(verdicts)
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])

@@ -36,7 +36,6 @@ HOPELESS = 64
 """Multiples of the budget: a claim that by its spread would need more repetitions than that gets no more."""
 OTHERWISE = {Verdict.AGREES, Verdict.DIFFERS}
 """Verdicts that another value of an open setting may change: to "depends"."""
-DECIDED = {*OTHERWISE, Verdict.DEPENDS}
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,8 @@ class World:
 
     @property
     def words(self) -> str:
-        """The open setting with its value."""
-        return "" if self.setting is None or self.value is None else f"{self.setting.setting} {self.value.name}"
+        """The value of the open setting."""
+        return "" if self.value is None else self.value.name
 
 
 Runs = Callable[[World, Mapping[str, int]], StudyResults]
@@ -228,7 +227,7 @@ def _decide(
             results = StudyResults({**others, **results}, others.refused)
         for finding in (f for f in judged.findings(results) if f.claim in reads):
             claim = finding.claim
-            if claim not in decided or decided[claim].verdict not in DECIDED:
+            if claim not in decided or not decided[claim].verdict.decided:
                 decided[claim] = finding
                 repetitions[claim] = max((counts[e] for e in reads[claim] if e in counts), default=0)
         grow = {
