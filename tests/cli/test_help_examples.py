@@ -91,7 +91,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = Scenario.from_toml(FIRST, {"duration": "8 s", "network.access.jitter": "1.2 ms"})  # with evidence
     results = place / "results"
     dumbbell.run(first, out=results / "first", trace=True)
-    for name, variant in (("before", "cubic"), ("after", "vegas"), ("sim", "cubic"), ("kernel", "reno")):
+    for name, variant in (("before", "cubic"), ("after", "cubic"), ("sim", "cubic"), ("kernel", "reno")):
         dumbbell.run(first, out=results / name, repetitions=3, changes={"flows.a.variant": variant})
     dumbbell.run(Scenario.from_toml(BASE, SWEEP), out=results / "sweep", trace=True)
     for number, name in enumerate(["a", "b"]):  # parts of one sweep

@@ -54,6 +54,7 @@ def document(done: Done, other: Done | None = None) -> dict[str, Any]:
                 "why": finding.why,
                 "needs": finding.needs,
                 "measured": measured,
+                "judged": [finding.decisions[0].repetitions, finding.decisions[0].level] if finding.decisions else None,
                 "by_seed": {v.value: n for v, n in by_seed(finding.decisions).items()},
                 "at": sorted({d.value for d in finding.decisions if d.value}),
                 "own": sorted({d.verdict.value for d in finding.decisions if not d.value}),

@@ -77,7 +77,7 @@ def shares(trials: int) -> Table:
 
 
 def _common(verdicts: list[Verdict]) -> Verdict:
-    tally = by_seed(Decision(seed, "", verdict, 0, "") for seed, verdict in enumerate(verdicts))
+    tally = by_seed(Decision(seed, "", verdict, 0, 0.95, "") for seed, verdict in enumerate(verdicts))
     return next(iter(tally)) if len(tally) == 1 else Verdict.UNDECIDED
 
 

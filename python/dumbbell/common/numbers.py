@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["whole"]
+__all__ = ["ROUNDING", "whole"]
+
+ROUNDING = 1e-12
+"""Part of the largest value up to which differences count as equal: sums in another order differ by less."""
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
 

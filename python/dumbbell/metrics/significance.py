@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.numbers import ROUNDING
 from dumbbell.exceptions import DumbbellError
 
 __all__ = [
@@ -45,8 +46,6 @@ LEVEL = 0.95
 """Confidence level: 5 % false positives, for one comparison or for all of a family together."""
 LEAST = 2
 """Repetitions without which no spread, and so no t, exists."""
-ROUNDING = 1e-12
-"""Part of the largest value up to which differences count as equal: sums in another order differ by less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ class Decision:
     verdict : Verdict
     repetitions : int
         Repetitions of the claim's experiments when it was decided; of a sum of claims 0.
+    level : float
+        Confidence level at which its statements were then judged together.
     why : str
         As in `Finding`.
     """
@@ -95,6 +97,7 @@ class Decision:
     value: str
     verdict: Verdict
     repetitions: int
+    level: float
     why: str
 
     def document(self) -> dict[str, Any]:

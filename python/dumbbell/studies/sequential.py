@@ -135,10 +135,11 @@ Runs = Callable[[World, Mapping[str, int]], StudyResults]
 
 @dataclass(frozen=True)
 class _Decided:
-    """A decision: the finding of each claim with the repetitions that it took, and the last results."""
+    """A decision: the finding of each claim with its repetitions and level, and the last results."""
 
     findings: dict[str, Finding]
     repetitions: dict[str, int]
+    levels: dict[str, float]
     counts: dict[str, int]
     results: StudyResults
 
@@ -177,10 +178,7 @@ def decide_all(
         _keep(made, base, list(made), World(seed))
         for setting in study.paper.open:
             for value in setting.values if design.looks > 1 else ():
-                settled = (
-                    c for c in study.judged_at(setting) if base.findings[c].verdict in DECIDED - {Verdict.DEPENDS}
-                )
-                if claims := list(settled):
+                if claims := [c for c in study.judged_at(setting) if base.findings[c].verdict in OTHERWISE]:
                     world = World(seed, setting, value)
                     decided = _decide(study, design, scenarios, runs, world, claims, base.results, quick=quick)
                     _keep(made, decided, claims, world)
@@ -199,7 +197,9 @@ def _keep(made: Mapping[str, list[Decision]], decided: _Decided, claims: Iterabl
     for claim in claims:
         found = decided.findings[claim]
         made[claim].append(
-            Decision(world.seed, world.words, found.verdict, decided.repetitions.get(claim, 0), found.why)
+            Decision(
+                world.seed, world.words, found.verdict, decided.repetitions[claim], decided.levels[claim], found.why
+            )
         )
 
 
@@ -219,8 +219,10 @@ def _decide(
     look = dict.fromkeys(scenarios if world.setting is None else world.setting.experiments, 0)
     decided: dict[str, Finding] = {}
     repetitions: dict[str, int] = {}
+    levels: dict[str, float] = {}
     for number in itertools.count():
-        judged = study.judging(level=design.level(min(number, design.looks - 1)), quick=quick)
+        level = design.level(min(number, design.looks - 1))
+        judged = study.judging(level=level, quick=quick)
         counts = {e: design.at(k, scenarios[e]) for e, k in look.items()}
         results = runs(world, counts)
         if others is not None:
@@ -229,6 +231,7 @@ def _decide(
             claim = finding.claim
             if claim not in decided or not decided[claim].verdict.decided:
                 decided[claim] = finding
+                levels[claim] = level
                 repetitions[claim] = max((counts[e] for e in reads[claim] if e in counts), default=0)
         grow = {
             e for c, f in decided.items() if _goes_on(study, c, f, design, scenarios, reads[c])
@@ -237,7 +240,7 @@ def _decide(
         if not grow:
             break
         look |= {e: look[e] + 1 for e in grow}
-    return _Decided(decided, repetitions, counts, results)
+    return _Decided(decided, repetitions, levels, counts, results)
 
 
 def _goes_on(

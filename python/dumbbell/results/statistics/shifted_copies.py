@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import registry
-from dumbbell.metrics.intervals import number
-from dumbbell.metrics.significance import ROUNDING
+from dumbbell.common.numbers import ROUNDING
 from dumbbell.plan.text import plan_values
 from dumbbell.results.runs.column import measured
 from dumbbell.results.runs.record import Run
@@ -166,6 +165,8 @@ def refusal(cell: Cell) -> str:
 
 def remedy(cell: Cell) -> str:
     """Return the setting that makes repetitions differ, as a line for the scenario: jitter of one packet's time."""
+    from dumbbell.metrics.intervals import number  # imports NumPy
+
     rate = min(link["rate_bps"] for link in plan_values(cell)["links"])
     where = "a link" if isinstance(cell.scenario.network, Custom) else "the access link"
     return f'set jitter = "{number(12e6 / rate, 2)} ms" on {where}'
