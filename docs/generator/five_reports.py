@@ -205,7 +205,12 @@ def stability(found: Sequence[Report]) -> str:
     """Return how many verdicts five seeds have in common, and whether another seed reverses one."""
     claims = [(r, c) for r in found for c in r.data["claims"] if c.get("by_seed")]
     alike = sum(len(c["by_seed"]) == 1 for _, c in claims)
+    seeds = max((sum(c["by_seed"].values()) for _, c in claims), default=0)
     others = {r.study.name: r.data["other_seed"] for r in found}
+    if seeds == 1 or None in others.values():
+        return (
+            f"The stored verdicts are those of {seeds} of the five seeds: whether another seed has them isn't stated."
+        )
     same, reversed_ = 0, []
     for report, stored in claims:
         other = others[report.study.name]["verdicts"][stored["id"]]
@@ -214,9 +219,9 @@ def stability(found: Sequence[Report]) -> str:
             reversed_.append(stored["id"])
     number = " and ".join(sorted({str(o["seed"]) for o in others.values()}))
     return (
-        f"Five seeds have the same verdict on {alike} of {len(claims)} claims with a rule of their own "
-        f"({100 * alike / len(claims):.0f} %); the other {len(claims) - alike} are undecided. A sixth seed, {number}, "
-        f"has the verdict of all five on {same} of them, and reverses {len(reversed_) or 'none'}."
+        f"{seeds} seeds have the same verdict on {alike} of {len(claims)} claims with a rule of their own "
+        f"({100 * alike / len(claims):.0f} %); the other {len(claims) - alike} are undecided. Another seed, {number}, "
+        f"has the verdict of all on {same} of them, and reverses {len(reversed_) or 'none'}."
     )
 
 

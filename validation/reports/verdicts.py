@@ -21,6 +21,7 @@ from dumbbell.studies import Done, studies
 from dumbbell.studies.decided import by_seed
 from dumbbell.studies.kernel_column import Column
 from dumbbell.studies.runner import decisive_column
+from dumbbell.studies.sequential import SEEDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "studies"
@@ -115,6 +116,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, help="runs at a time; default: one for each core")
     parser.add_argument("--only", choices=listed, nargs="+", default=listed, help="some of the studies")
     parser.add_argument("--write-docs", action="store_true", help="write the data of the page")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="decisions of each claim; with 1, no other seed")
+    parser.add_argument("--no-linux", action="store_true", help="leave the kernel out")
     parser.add_argument("--only-linux", action="store_true", help="run the decisive cells alone, on both back ends")
     given = parser.parse_args()
     for name in given.only:
@@ -123,10 +126,10 @@ def main() -> None:
             if study.kernel is not None:
                 print(f"{name}: {write_linux(name, decisive_column(study, given.out / name, jobs=given.jobs))}")
             continue
-        other = None
-        if study.paper.listed:
+        other, seeds = None, given.seeds if study.paper.listed else None
+        if study.paper.listed and given.seeds > 1:
             other = study.run(given.out / name, jobs=given.jobs, seed=OTHER, seeds=1, kernel=False)
-        done = study.run(given.out / name, jobs=given.jobs)
+        done = study.run(given.out / name, jobs=given.jobs, seed=1, seeds=seeds, kernel=not given.no_linux)
         found = document(done, other)
         counts = Counter(claim["verdict"] for claim in found["claims"])
         print(f"{name}: {len(found['claims'])} statements, " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))

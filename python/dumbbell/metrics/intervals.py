@@ -24,9 +24,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.common.numbers import ROUNDING
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, Statistic, bca, statistic_of
-from dumbbell.metrics.significance import ROUNDING, t_quantile
+from dumbbell.metrics.significance import t_quantile
 
 __all__ = ["FEWEST", "Interval", "Summary", "number", "summarize", "summarize_all"]
 
