@@ -129,7 +129,7 @@ def main() -> None:
         other, seeds = None, given.seeds if study.paper.listed else None
         if study.paper.listed and given.seeds > 1:
             other = study.run(given.out / name, jobs=given.jobs, seed=OTHER, seeds=1, kernel=False)
-        done = study.run(given.out / name, jobs=given.jobs, seed=1, seeds=seeds, kernel=not given.no_linux)
+        done = study.run(given.out / name, jobs=given.jobs, seed=seeds and 1, seeds=seeds, kernel=not given.no_linux)
         found = document(done, other)
         counts = Counter(claim["verdict"] for claim in found["claims"])
         print(f"{name}: {len(found['claims'])} statements, " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
