@@ -123,7 +123,7 @@ def notes(name: str) -> str:
 
 
 def _rule(found: Study, claim: Claim) -> str:
-    version = f" **Rule of version {claim.version}.** {escaped(claim.revised)}" if claim.revisions else ""
+    version = f" {escaped(claim.revised)}" if claim.revisions else ""
     return escaped(found.rule_text(claim)) + version
 
 

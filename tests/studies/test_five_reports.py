@@ -40,8 +40,11 @@ def test_the_data_have_every_claim_of_a_whole_run(study: Study) -> None:
             assert stored["why"] == claim.untestable
     assert data["version"]
     assert data["backend"]
-    assert data["repetitions"] == {e.name: study.scenario(e).repetitions for e in study.experiments}
-    cells = sum(len(study.scenario(e).cells) * data["repetitions"][e.name] for e in study.experiments)
+    scenarios = {e.name: study.scenario(e) for e in study.experiments}
+    assert list(data["repetitions"]) == list(scenarios)
+    for name, n in data["repetitions"].items():  # doubled at each look
+        assert n in {scenarios[name].repetitions << look for look in range(data["decisions"]["looks"])}
+    cells = sum(len(scenario.cells) * data["repetitions"][name] for name, scenario in scenarios.items())
     assert data["runs"] == cells
 
 

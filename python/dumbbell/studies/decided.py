@@ -15,7 +15,7 @@ __all__ = ["by_seed", "common", "listed"]
 def common(first: Finding, decisions: Sequence[Decision]) -> Finding:
     """Return the finding of a claim with the verdict of all seeds."""
     if len(decisions) == 1:
-        return first
+        return replace(first, decisions=tuple(decisions))
     tally = by_seed(decisions)
     verdict = next(iter(tally)) if len(tally) == 1 else Verdict.UNDECIDED
     seeds = tally.total()

@@ -74,6 +74,7 @@ def show(name: str, as_json: bool) -> None:
     from rich.text import Text
 
     from dumbbell.studies import study as find_study
+    from dumbbell.studies.sequential import SEEDS
     from dumbbell.studies.shared import claims_text
 
     s = find_study(name)
@@ -94,11 +95,23 @@ def show(name: str, as_json: bool) -> None:
         console.print(
             Padding(Text(str(s.scenario_file(e)), style="cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 4))
         )
+    if s.paper.listed:
+        console.print("\n[bold]Decisions[/bold]")
+        times = ", ".join(str(1 << look) for look in range(s.looks))
+        console.print(
+            f"  {SEEDS} seeds, independently; each looks at the claims with {times} times these repetitions, as far as "
+            "claims are open.",
+            soft_wrap=True,
+        )
+        for o in s.paper.open:
+            values = "; ".join(value.name for value in o.values)
+            also = f"also judged with: {values}" if values else f"not varied: {o.reason}"
+            console.print(Text(f"  {o.setting}: {o.used}").append(f"\n    {also}", style="dim"))
     console.print(f"\n[bold]Claims[/bold] ({claims_text(s.paper)})")
     claims = Table.grid(padding=(0, 2))
     claims.add_column(style="cyan", no_wrap=True)
     for c in s.paper.claims:
-        judged = s.rule_text(c) + (f" Rule of version {c.version}. {c.revised}" if c.revisions else "")
+        judged = s.rule_text(c) + (f" {c.revised}" if c.revisions else "")
         claims.add_row(f"  {c.id}", Text(c.text).append(f"\n{judged}" if judged else "", style="dim"))
     console.print(claims)
 
