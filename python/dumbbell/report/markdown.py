@@ -76,7 +76,7 @@ def _figure(d: Drawn, place: Path) -> list[str]:
 
 
 def _revised(revision: str | None) -> str:
-    return f". Rule revised after numbers were seen: {revision}" if revision else ""
+    return f". {revision}" if revision else ""
 
 
 def _relative(path: Path, place: Path) -> str:
