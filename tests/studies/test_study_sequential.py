@@ -81,8 +81,10 @@ def test_only_open_claims_get_more_repetitions() -> None:
     found = study.decided(Design((1,), looks=4), {"load": 10, "pages": 10, "window": 1})
     assert [f.verdict for f in found.values()] == [Verdict.AGREES] * 3
     assert [counts for _, counts in study.made] == [
-        {"load": 10, "pages": n, "window": 1} for n in (10, 20, 40)
-    ]  # fmt: skip
+        {"load": 10, "pages": 10, "window": 1},
+        {"pages": 20},
+        {"pages": 40},
+    ]
     assert found["load-a"].why == "n = 10"
     assert found["pages-c"].why == "n = 20"
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from dumbbell.exceptions import DumbbellError
 from dumbbell.results import Results
 
-__all__ = ["NotRunError", "Refused", "StudyResults", "absent", "late", "made"]
+__all__ = ["NotRunError", "Refused", "StudyResults", "absent", "data", "late", "made"]
 
 T = TypeVar("T")
 _LISTED = re.compile(r" \(it has .*?\)")
@@ -32,6 +32,25 @@ class StudyResults(dict[str, Results]):
     def __init__(self, results: Mapping[str, Results], refused: Refused) -> None:
         super().__init__(results)
         self.refused = refused
+        self._data: dict[tuple[str, Callable[[Results], Any]], Any] = {}
+
+    def changed(self, results: Mapping[str, Results]) -> StudyResults:
+        """Return the same with other results of some experiments; data of the others aren't made again."""
+        found = StudyResults({**self, **results}, self.refused)
+        found._data = {key: data for key, data in self._data.items() if key[0] not in results}
+        return found
+
+    def data(self, name: str, make: Callable[[Results], T]) -> T:
+        """Return the data of an experiment, made when first used."""
+        found = self._data
+        if (name, make) not in found:
+            found[name, make] = make(self[name])
+        return cast("T", found[name, make])
+
+
+def data(results: Mapping[str, Results], name: str, make: Callable[[Results], T]) -> T:
+    """Return the data of an experiment, of `StudyResults` made once."""
+    return results.data(name, make) if isinstance(results, StudyResults) else make(results[name])
 
 
 class _Late:
@@ -54,7 +73,7 @@ def late(make: Callable[[Results], T], results: Mapping[str, Results], name: str
         found = results.get(name)
         if found is None or not len(found):
             raise NotRunError(f"the experiment {name} was not run")
-        return make(found)
+        return data(results, name, make)
 
     return cast("T", _Late(now))
 

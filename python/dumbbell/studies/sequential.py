@@ -210,13 +210,14 @@ def _decide(
     runs: Runs,
     world: World,
     wanted: list[str],
-    others: StudyResults | None = None,
+    results: StudyResults | None = None,
     *,
     quick: bool,
 ) -> _Decided:
-    """Decide the wanted claims in one world; `others` has the experiments without its open setting."""
+    """Decide the wanted claims in one world; `results` has the experiments without its open setting."""
     reads = {c: [e for e in study.experiments_of(study.claim(c)) if e in scenarios] for c in wanted}
     look = dict.fromkeys(scenarios if world.setting is None else world.setting.experiments, 0)
+    grow = {*look}
     decided: dict[str, Finding] = {}
     repetitions: dict[str, int] = {}
     levels: dict[str, float] = {}
@@ -224,9 +225,9 @@ def _decide(
         level = design.level(min(number, design.looks - 1))
         judged = study.judging(level=level, quick=quick)
         counts = {e: design.at(k, scenarios[e]) for e, k in look.items()}
-        results = runs(world, counts)
-        if others is not None:
-            results = StudyResults({**others, **results}, others.refused)
+        made = runs(world, {e: counts[e] for e in grow})
+        results = made if results is None else results.changed(made)
+        last = _Decided(decided, repetitions, levels, counts, results)
         for finding in (f for f in judged.findings(results) if f.claim in reads):
             claim = finding.claim
             if claim not in decided or not decided[claim].verdict.decided:
@@ -240,7 +241,7 @@ def _decide(
         if not grow:
             break
         look |= {e: look[e] + 1 for e in grow}
-    return _Decided(decided, repetitions, levels, counts, results)
+    return last
 
 
 def _goes_on(

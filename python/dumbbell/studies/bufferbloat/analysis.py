@@ -18,7 +18,7 @@ from dumbbell.studies.bufferbloat.fits import best_sentence, fit_table, not_run,
 from dumbbell.studies.bufferbloat.quantities import quantities
 from dumbbell.studies.judge import Remark, judge_all
 from dumbbell.studies.listing import list_tables
-from dumbbell.studies.partial import absent
+from dumbbell.studies.partial import absent, data
 from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
     """Judge the report's claims."""
-    load, pages, curves = Load(results["load"]), Pages(results["pages"]), Curves(results["curves"])
-    return judge_all(study, quantities(load, pages, curves, Paths(results["paths"])), _remarks(load))
+    load, pages = data(results, "load", Load), data(results, "pages", Pages)
+    curves, paths = data(results, "curves", Curves), data(results, "paths", Paths)
+    return judge_all(study, quantities(load, pages, curves, paths), _remarks(load))
 
 
 def _remarks(load: Load) -> dict[str, Remark]:

@@ -36,6 +36,7 @@ from dumbbell.studies.geni_fairness.sensitivity import judge_over_settings
 from dumbbell.studies.geni_fairness.tried import tried, tried_note, tried_table
 from dumbbell.studies.judge import Quantities
 from dumbbell.studies.listing import list_tables
+from dumbbell.studies.partial import data
 from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
@@ -102,14 +103,14 @@ def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
 
 def _grid(results: Mapping[str, Results]) -> dict[Path, Pairs]:
     """Return the runs of part 2 at the settings that the fits compare."""
-    return {path: pairs for name in ("fit", "far", "near") for path, pairs in by_path(results[name]).items()}
+    return {path: pairs for name in ("fit", "far", "near") for path, pairs in data(results, name, by_path).items()}
 
 
 def _judge(study: Study, results: Mapping[str, Results], fits: Fits) -> tuple[list[Finding], Table]:
     """Judge the claims, and return the table of the verdicts by setting too."""
     part1 = Alone(results["part1"], "network.hops")
     jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")
-    judged = by_path(results["pairs"])
+    judged = data(results, "pairs", by_path)
     depths = {**_grid(results), **judged}
     path, pairs = next(iter(judged.items()))
     over = Over(results["pairs"], path.swept)

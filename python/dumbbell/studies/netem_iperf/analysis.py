@@ -19,6 +19,7 @@ from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, ma
 from dumbbell.studies.netem_iperf.figures import pictures
 from dumbbell.studies.netem_iperf.inflight import Inflight
 from dumbbell.studies.netem_iperf.quantities import quantities
+from dumbbell.studies.partial import data
 from dumbbell.studies.rules import EQUAL
 from dumbbell.studies.shared import LABELS, counted
 
@@ -57,8 +58,8 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
     """Judge the report's claims."""
-    grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
-    found = quantities(grid, offload, Inflight(results["inflight"]))
+    grid, long, offload = (data(results, name, Grid) for name in ("grid", "long", "offload"))
+    found = quantities(grid, offload, data(results, "inflight", Inflight))
     return judge_all(study, found, remarks(grid, long))
 
 

@@ -28,7 +28,7 @@ from dumbbell.studies.ns2_cbr.fits import Fit, fit_note, fit_picture, fit_senten
 from dumbbell.studies.ns2_cbr.measured import added
 from dumbbell.studies.ns2_cbr.quantities import quantities
 from dumbbell.studies.ns2_cbr.summary_text import notes, sack_place
-from dumbbell.studies.partial import absent
+from dumbbell.studies.partial import absent, data
 from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
@@ -60,10 +60,11 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 def findings(study: Study, results: Mapping[str, Results]) -> list[Finding]:
     """Judge the report's claims."""
-    one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
-    two, three = Experiment2(results["exp2"]), Experiment3(results["exp3"])
+    one, large = (data(results, name, Experiment1) for name in ("exp1", "exp1-large-window"))
+    two, three = data(results, "exp2", Experiment2), data(results, "exp3", Experiment3)
     remarks = {**remarks_exp1.remarks(one, large), **remarks_exp2.remarks(two), **remarks_exp3.remarks(three)}
-    found = replace(quantities(one, Start(results["exp1-start"]), two, three, added(results)), absent=absent(results))
+    start = data(results, "exp1-start", Start)
+    found = replace(quantities(one, start, two, three, added(results)), absent=absent(results))
     return judge_all(study, found, remarks)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dumbbell.results import Results
+from dumbbell.studies.partial import data
 from dumbbell.studies.video_real_traffic.changed import changed_keys
 from dumbbell.studies.video_real_traffic.data import MERGED, WIRE, Captured, fast_keys, lossy_keys, shaped_keys
-from dumbbell.studies.video_real_traffic.fits import SHAPED_ON, WIFI_ON, Fit, nearest
+from dumbbell.studies.video_real_traffic.fits import SHAPED_ON, WIFI_ON, Fit, by_cell, nearest
 from dumbbell.studies.video_real_traffic.loss import Cost, Lossy
 from dumbbell.studies.video_real_traffic.player import Played
 from dumbbell.studies.video_real_traffic.reported import medians_of_report, wifi_of_report
@@ -18,6 +20,12 @@ __all__ = ["FITTED_ACKS", "MERGED", "WIRE", "Experiments"]
 
 FITTED_ACKS = "duplicate ACKs"
 """CUBIC's metric to which the loss of a signal is fitted."""
+
+
+LOSSY, SHAPED, CHANGED, FAST = (
+    partial(Captured, keys=keys) for keys in (lossy_keys, shaped_keys, changed_keys, fast_keys)
+)
+"""Readers of experiments, the same objects in each call: data are made once for each."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Experiments:
     @classmethod
     def read(cls, results: Mapping[str, Results], reported: Mapping[str, Any]) -> Experiments:
         """Read them all."""
-        signal, hall = (Captured(results[name], lossy_keys) for name in ("signal", "hall"))
+        signal, hall = (data(results, name, LOSSY) for name in ("signal", "hall"))
         shaped = {m: v for m, v in medians_of_report(reported, "cubic").items() if m in SHAPED_ON}
         fast = {m: v for m, v in wifi_of_report(reported, "cubic").items() if m in WIFI_ON}
         what = {
@@ -77,17 +85,24 @@ class Experiments:
         losses = list(dict.fromkeys(loss for loss, _ in hall.settings))
         found["hall"] = nearest(hall, "errors", reported["error_packets_per_s"]["tcp"], losses)
         return cls(
-            queue=Captured(results["queue"], shaped_keys),
-            veno=Captured(results["veno"], changed_keys),
-            policer=Captured(results["policer"], shaped_keys),
-            wifi=Captured(results["wifi"], fast_keys),
+            queue=data(results, "queue", SHAPED),
+            veno=data(results, "veno", CHANGED),
+            policer=data(results, "policer", SHAPED),
+            wifi=data(results, "wifi", FAST),
             signal=signal,
             hall=hall,
-            player=Played(results["player"]),
-            lossy=Lossy(results["lossy"]),
-            cost=Cost(results["cost"]),
+            player=data(results, "player", Played),
+            lossy=data(results, "lossy", Lossy),
+            cost=data(results, "cost", Cost),
             fits={
-                name: Fit(f"fit-{name}", words, results[f"fit-{name}"], on, results[name])
+                name: Fit(
+                    f"fit-{name}",
+                    words,
+                    results[f"fit-{name}"],
+                    on,
+                    results[name],
+                    data(results, f"fit-{name}", by_cell),
+                )
                 for name, (words, on) in what.items()
                 if len(results[f"fit-{name}"]) and len(results[name])
             },

@@ -77,6 +77,12 @@ class Setting:
         return ", ".join(f"{name} {value}" if name != "player" else value for name, value in self.words.items())
 
 
+def by_cell(results: Results) -> Captured:
+    """Return the captures of a fit, by the number of the cell."""
+    cells = [runs[0].cell for runs in results.by_cell()]
+    return Captured(results, lambda cell: [(str(cells.index(dict(cell))),)])
+
+
 class Fit:
     """An experiment that sweeps settings with CUBIC, compared with the report's numbers of CUBIC.
 
@@ -91,6 +97,8 @@ class Fit:
         The quantities of the fit, in the units of `data.METRICS`.
     headline : Results
         The experiment that uses the fit.
+    captured : Captured, optional
+        That of `by_cell`, if it was made already.
 
     Raises
     ------
@@ -99,11 +107,17 @@ class Fit:
     """
 
     def __init__(
-        self, name: str, what: str, results: Results, reported: Mapping[str, float], headline: Results
+        self,
+        name: str,
+        what: str,
+        results: Results,
+        reported: Mapping[str, float],
+        headline: Results,
+        captured: Captured | None = None,
     ) -> None:
         self.name, self.what, self.reported = name, what, reported
         cells = [runs[0].cell for runs in results.by_cell()]
-        captured = Captured(results, lambda cell: [(str(cells.index(dict(cell))),)])
+        captured = captured or by_cell(results)
         self.n = captured.n
         found = []
         for k, cell in enumerate(cells):
