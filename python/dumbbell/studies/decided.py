@@ -20,6 +20,8 @@ def common(first: Finding, decisions: Sequence[Decision]) -> Finding:
     verdict = next(iter(tally)) if len(tally) == 1 else Verdict.UNDECIDED
     seeds = tally.total()
     lead = f"By {seeds} of {seeds} seeds" if len(tally) == 1 else f"By seeds: {listed(tally)}"
+    if seeds == 1:
+        lead = f"At all values of the open settings: {listed(Counter(d.verdict for d in decisions))}"
     others = [d for d in decisions if d.value and d.verdict is not first.verdict]
     places = {d.value: Counter(o.verdict for o in others if o.value == d.value) for d in others}
     at = "".join(f"; {value}: {listed(counts)}" for value, counts in places.items())

@@ -87,7 +87,7 @@ def sure(claim: Claim, finding: Finding, *, quick: bool) -> str:
         parts = [f"within the range of {span} single runs"]
     elif finding.verdict.decided:
         parts = [f"at {100 * (QUICK_LEVEL if quick else LEVEL):g} %", *parts]
-        if seeds := by_seed(finding.decisions).total():
+        if (seeds := by_seed(finding.decisions).total()) > 1:
             parts = [f"by {seeds} of {seeds} seeds", *parts]
     elif finding.needs is not None:
         parts.append(f"needs {repetitions_text(finding.needs)}")
