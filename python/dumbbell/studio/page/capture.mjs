@@ -69,7 +69,7 @@ export function directionPanels({ packets: p, sacks }, direction, labels) {
         key: "rtt",
         title: "RTT samples",
         unit: "ms",
-        curves: [curve("segment sent once to its ACK", 0, "points", at(samples), pick(samples, ([row]) => p.ack_rtt_ns[row] / 1e6))],
+        curves: [curve("segment to its ACK, as in Wireshark", 0, "points", at(samples), pick(samples, ([row]) => p.ack_rtt_ns[row] / 1e6))],
       },
       {
         key: "flight",
