@@ -28,7 +28,7 @@ help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
 
 demo: $(READY)   ## the ns-2 report, reproduced: figures and verdicts in results/ns2-cbr
-	$(BIN)/dumbbell study run ns2-cbr --out results/ns2-cbr
+	$(BIN)/dumbbell study run ns2-cbr --once --out results/ns2-cbr
 
 test: $(READY)   ## the quick tests, Rust and Python: what a change to the core, scenarios, captures or commands breaks
 	$(AGAIN) cargo test --workspace --quiet --tests

@@ -114,6 +114,16 @@ def test_the_errors_of_all_looks_add_up(looks: int) -> None:
     assert study.levels == [design.level(k) for k in range(looks)]
 
 
+def test_a_design_names_its_options() -> None:
+    whole = Design.of([10], seed=None, seeds=5, looks=4, budget=None, repetitions=None)
+    assert whole.options() == ""
+    one = Design.of([10], seed=7, seeds=1, looks=4, budget=40, repetitions=5)
+    assert one.options() == " --seed 7 --seeds 1 --repetitions 5 --budget 40"
+    assert one.looks == 4
+    assert Design((3,), looks=1).options() == " --seed 3"
+    assert Design().options() == ""
+
+
 def test_a_verdict_is_that_of_all_seeds() -> None:
     odd: Rule = lambda w, _n: (Verdict.DIFFERS if w.seed == 3 else Verdict.AGREES, None)  # noqa: E731
     found = Fake({"load-a": from_(10), "load-b": odd}).decided(Design((1, 2, 3), looks=4), {"load": 10})

@@ -24,7 +24,9 @@ def _decisions(kept: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `run_study` for a design that was kept."""
     seeds = [None if seed is None else int(seed) for seed in kept["seeds"]]
     of = {name: None if kept[name] is None else int(kept[name]) for name in ("repetitions", "budget")}
-    return {"seed": seeds[0], "seeds": len(seeds) if len(seeds) > 1 else None, **of}
+    if int(kept["looks"]) == 1 and len(seeds) == 1:
+        return {"seed": seeds[0], "repetitions": of["repetitions"], "once": True}
+    return {"seed": seeds[0], "seeds": len(seeds), **of}
 
 
 def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) -> Path:

@@ -27,6 +27,9 @@ def of_study(done: Done) -> Content:
     claims = {c.id: c for c in study.paper.claims}
     manifests = [Store(folder).manifest() for folder in done.folders.values()]
     options = (" --quick" if done.quick else "") + (f" --backend {done.backend}" if done.backend != "sim" else "")
+    if study.paper.listed and done.design.once and not options:
+        options += " --once"
+    options += done.design.options()
     if done.column is None and done.backend == "sim" and study.kernel is not None:
         options += " --no-kernel"
     first = study.experiments[0]

@@ -59,6 +59,7 @@ def run_study(
     seeds: int | None = None,
     repetitions: int | None = None,
     budget: int | None = None,
+    once: bool = False,
     watch: Watch | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> Done:
@@ -88,6 +89,9 @@ def run_study(
     budget : int, optional
         Most repetitions of a cell in a decision. Claims that are open get more repetitions up to it. Default: for the
         whole study in the simulator `Study.looks`, else no more than those of the scenario.
+    once : bool
+        Look at the claims once, by one seed, with the repetitions of the scenarios and at their own values of the
+        settings that a report leaves open.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -106,11 +110,8 @@ def run_study(
     began = time.perf_counter()
     place = Path(out)
     name = "sim" if backend is None else backend.name
-    decides = study.paper.listed and not quick and name == "sim"
-    if not study.paper.listed and (seeds is not None or budget is not None):
-        raise DumbbellError(f"study {study.name}: several seeds and a budget are for studies of a report's claims")
-    if name != "sim" and not kernel:
-        raise DumbbellError(f"the kernel can be left out of a run of the simulator, not of one on back end '{name}'")
+    decides = study.paper.listed and not quick and not once and name == "sim"
+    _refuse(study, name, kernel=kernel, once=once, several=seeds is not None or budget is not None)
     _begin(place)
     study = study.on(name)
     scenarios = {e.name: study.scenario(e, quick=quick, kernel=name != "sim") for e in study.experiments}
@@ -159,6 +160,16 @@ def run_study(
     )  # fmt: skip
     write_report(done)
     return done
+
+
+def _refuse(study: Study, backend: str, *, kernel: bool, once: bool, several: bool) -> None:
+    """Refuse options that the study or the back end doesn't have; `several`: seeds or a budget are given."""
+    if several and not study.paper.listed:
+        raise DumbbellError(f"study {study.name}: several seeds and a budget are for studies of a report's claims")
+    if several and once:
+        raise DumbbellError("once given: it means one seed and no budget, so leave out seeds and budget")
+    if backend != "sim" and not kernel:
+        raise DumbbellError(f"the kernel can be left out of a run of the simulator, not of one on back end '{backend}'")
 
 
 def _completed(

@@ -102,6 +102,16 @@ class Design:
             "figures are of the first seed."
         ]
 
+    def options(self) -> str:
+        """Return the options of ``dumbbell study run`` for seeds, repetitions and budget, other than the defaults."""
+        given = {
+            "seed": None if self.seeds in {(None,), tuple(range(1, 1 + SEEDS))} else self.seeds[0],
+            "seeds": len(self.seeds) if not self.once and len(self.seeds) != SEEDS else None,
+            "repetitions": self.repetitions,
+            "budget": self.budget,
+        }
+        return "".join(f" --{name} {value}" for name, value in given.items() if value is not None)
+
     def document(self) -> dict[str, Any]:
         """Return it in plain values."""
         return asdict(self)

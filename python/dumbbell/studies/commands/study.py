@@ -121,6 +121,7 @@ def show(name: str, as_json: bool) -> None:
     examples=(
         "dumbbell study run ns2-cbr --quick",
         "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
+        "dumbbell study run netem-iperf --once    # one seed, one look: figures, and verdicts for a first impression",
         "dumbbell study run netem-iperf --seed 78 --budget 400    # other seeds, more repetitions for open claims",
         "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel, decisive cells in the "
         "simulator too",
@@ -164,6 +165,11 @@ def show(name: str, as_json: bool) -> None:
     help="Most repetitions of a cell in a decision: open claims get up to so many. Default: what "
     "`study show` states; with --quick or a kernel no more than those.",
 )
+@click.option(
+    "--once",
+    is_flag=True,
+    help="Look at the claims once, by one seed, at the study's own values of open settings: minutes instead of hours.",
+)
 @backend_options.options()
 @front.option(
     "--kernel/--no-kernel",
@@ -185,6 +191,7 @@ def run(
     options: tuple[str, ...],
     kernel: bool,
     all_: bool,
+    once: bool,
     **decisions: int | None,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
@@ -229,6 +236,7 @@ def run(
         kernel=kernel,
         watch=output.progress,
         note=output.note,
+        once=once,
         **decisions,
     )
     if as_json:
