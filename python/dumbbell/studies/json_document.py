@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "document"]
 
-FORMAT = 2
+FORMAT = 1
 
 
 def document(done: Done) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def document(done: Done) -> dict[str, Any]:
             {
                 **f.document(),
                 "text": claims[f.claim].text,
+                "revised": claims[f.claim].revised,
                 "rule_version": claims[f.claim].version,
                 "revisions": [r.model_dump() for r in claims[f.claim].revisions],
                 "open": [o.id for o in done.study.paper.open if f.claim in done.study.judged_at(o)],

@@ -36,9 +36,7 @@ def redraw(directory: Path, out: Path | None, form: Format, jobs: int | None) ->
         if (refused := newer(kept.get("format"), FORMAT)) is not None:
             raise ValueError(f"format: {refused}")
         name, quick = str(kept["study"]), bool(kept["quick"])
-        if kept["format"] < FORMAT:
-            raise ValueError(f"of an earlier version: run it again (dumbbell study run {name} --out {directory})")
-        decisions = _decisions(kept["decisions"])
+        decisions = _decisions(kept["decisions"]) if "decisions" in kept else {"once": True}  # 0.1.0 judged once
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
         raise DumbbellError(f"{directory / 'study.json'}: not a study's: {e}") from None
     done = run_study(
