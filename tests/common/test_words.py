@@ -27,7 +27,7 @@ def test_one_run_is_singular_everywhere(tmp_path: Path) -> None:
     require_packages("matplotlib", "jinja2")
     one = one_flow("one", "1 s", rate="10 Mbit/s", limit="100 packets", capture=["sender"])
     results = dumbbell.run(one, out=tmp_path / "out", jobs=1)
-    assert "1 run, 1 cell>" in repr(results)
+    assert "1 run, 1 cell, 1 warning" in repr(results)
     texts = []
     for form in ("html", "md"):
         written = tmp_path / f"report.{form}"
