@@ -27,6 +27,19 @@ def around(value: float, row: int = 0, *, noise: float = 1.0, n: int = N) -> Flo
     return np.asarray(value * (1 + noise * NOISE[row, :n]))
 
 
+def test_the_interval_of_a_bounded_mean_stays_within_its_bounds() -> None:
+    shares = np.array([95, 97, 99, 100, 100, 88, 100, 99.0])
+    (free,) = rules.within(shares, "share", 95, 100, unit="%").measured
+    (bounded,) = rules.within(shares, "share", 95, 100, unit="%", bounds=(0, 100)).measured
+    assert bounded.value == free.value
+    assert free.high is not None and free.high > 100
+    assert bounded.high is not None and bounded.high < 100
+    full = np.full(10, 100.0)
+    assert rules.within(full, "share", 95, 100, bounds=(0, 100)).verdict is Verdict.AGREES
+    words = Words({"share": ("share of early drops", "%"), "jain": ("Jain's index of the two flows of a run", "")})
+    assert (words.bounds("share"), words.bounds("jain")) == ((0, 100), (0.5, 1))
+
+
 def test_verdict_of_several_statements() -> None:
     yes, no, unknown, weak = rules.Ruling(True), rules.Ruling(False), rules.Ruling(None), rules.Ruling(None, (), 20)
     assert rules.verdict(yes, yes) is Verdict.AGREES

@@ -154,6 +154,10 @@ class Bound(_Rule):
     kind: Literal["at least", "at most"]
     bound: float
 
+    def ends(self, _at: Setting) -> tuple[float, float]:
+        """Return the band, in the metric's unit; the same at each setting."""
+        return (self.bound, math.inf) if self.kind == "at least" else (-math.inf, self.bound)
+
 
 class Covers(_Rule):
     """The report's single measurement lies within the range of single measurements here."""

@@ -180,7 +180,7 @@ def together(verdicts: Iterable[Verdict], *, lacking: bool = False) -> Verdict:
 
 def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, quick: bool) -> Ruling:
     words = quantities.words
-    name, unit = words.metric(rule.metric), words.unit(rule.metric)
+    name, unit, bounds = words.metric(rule.metric), words.unit(rule.metric), words.bounds(rule.metric)
 
     def get(key: str = "", value: Value = "") -> Floats:
         return quantities.get(rule.metric, {**at, key: value} if key else at)
@@ -216,13 +216,11 @@ def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, q
             return rules.alike(
                 samples(rule.values), limit or 0.0, absolute=absolute, unit=unit, level=level, quick=quick
             )
-        case Near():
+        case Near() | Bound():
             low, high = rule.ends(at)
-            within = rules.median_within if rule.of == "median" else rules.within
-            return within(get(), name, low, high, unit=unit, level=level, quick=quick)
-        case Bound():
-            low, high = (rule.bound, np.inf) if rule.kind == "at least" else (-np.inf, rule.bound)
-            return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
+            if isinstance(rule, Near) and rule.of == "median":
+                return rules.median_within(get(), name, low, high, unit=unit, level=level, quick=quick)
+            return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick, bounds=bounds)
         case Covers():
             return rules.covers(get(), name, rule.value, unit=unit, slack=rule.slack, quick=quick)
         case Exchange():

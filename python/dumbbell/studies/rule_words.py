@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from dumbbell.metrics.intervals import UNBOUNDED, Bounds
 from dumbbell.studies.declared import (
     Alike,
     All,
@@ -28,6 +29,14 @@ QUICK = (
     f"In this quick study the intervals are of {100 * QUICK_LEVEL:g} %. Quantities that are zero in every run aren't "
     "shown to be equal."
 )
+
+
+BOUNDED: dict[str, Bounds] = {
+    "share of": (0.0, 100.0),
+    "drop rate": (0.0, 100.0),
+    "Jain's index of the two flows": (0.5, 1.0),
+}
+"""First words of a metric's name -> its bounds, in its unit."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,11 @@ class Words:
     def unit(self, name: str) -> str:
         """Return the unit of a metric."""
         return self.metrics[name][1]
+
+    def bounds(self, name: str) -> Bounds:
+        """Return the smallest and the largest possible value of a metric."""
+        words = self.metric(name)
+        return next((bounds for begin, bounds in BOUNDED.items() if words.startswith(begin)), UNBOUNDED)
 
     def value(self, value: Value) -> str:
         """Return the name of a value."""

@@ -12,13 +12,13 @@ import itertools
 import math
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
-from dumbbell.metrics.intervals import FEWEST, number
+from dumbbell.metrics import Paired, jain, paired, shares, summarize, summarize_all
+from dumbbell.metrics.intervals import FEWEST, UNBOUNDED, Bounds, number
 from dumbbell.metrics.needed_repetitions import least_repetitions, repetitions_for
 from dumbbell.metrics.significance import LEVEL, compare_means, whole_pairs
 from dumbbell.report.finding import Finding, Measured, Verdict
@@ -294,6 +294,7 @@ def within(
     against: float | None = None,
     sign: bool = False,
     quick: bool = False,
+    bounds: Bounds = UNBOUNDED,
 ) -> Ruling:
     """Hold if the mean is shown to lie from `low` to `high`; fail if it is shown to lie outside.
 
@@ -312,6 +313,8 @@ def within(
         True if the values are differences, whose mean is shown with its sign.
     quick : bool
         As for `higher`.
+    bounds : (float, float), the unit of the values
+        The smallest and the largest possible value: the interval stays within.
     """
     x = np.asarray(values, dtype=np.float64)
     x = x[~np.isnan(x)]
@@ -319,7 +322,8 @@ def within(
         return Ruling(None)
     zero = np.zeros(x.size)
     mean, contrary = (
-        paired(x, zero, level=_raised(given, x, zero, quick=quick)) for given in (level, against or level)
+        _bounded(paired(x, zero, level=_raised(given, x, zero, quick=quick)), x, bounds)
+        for given in (level, against or level)
     )
     measured = (_mean(what, mean, unit, sign=sign),)
     if low <= mean.low and mean.high <= high:
@@ -328,6 +332,14 @@ def within(
         return Ruling(False, measured)
     off = min(abs(mean.mean - low), abs(mean.mean - high))
     return Ruling(None, measured, _needs(x, off, level))
+
+
+def _bounded(mean: Paired, values: Floats, bounds: Bounds) -> Paired:
+    """Return a mean with an interval that stays within the bounds of the quantity."""
+    if bounds == UNBOUNDED or math.isnan(mean.low) or mean.test.tied:
+        return mean
+    found = summarize(values, interval="student", level=mean.level, bounds=bounds)
+    return replace(mean, test=replace(mean.test, low=found.low, high=found.high))
 
 
 def median_within(
